@@ -1,0 +1,90 @@
+"""Every failure that a caller may handle.
+
+One root class carries what a person or an agent needs: a stable code, a sentence that names the thing, the way out.
+Foreign exceptions never cross a package: the module that meets one turns it into one of these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class SecondBrainError(Exception):
+    """A failure told in words; `code` is stable, `hint` is the way out, `options` are valid values (at most ten)."""
+
+    code = "internal"
+
+    def __init__(
+        self, message: str, *, hint: str = "", parameter: str | None = None, options: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.parameter = parameter
+        self.options = options[:10]
+
+    def as_json(self) -> dict[str, Any]:
+        """The one error form of every face: ``{"error": {"code", "parameter", "message", "hint", "options"}}``."""
+        return {
+            "error": {
+                "code": self.code,
+                "parameter": self.parameter,
+                "message": self.message,
+                "hint": self.hint,
+                "options": list(self.options),
+            }
+        }
+
+
+class InvalidParameter(SecondBrainError):
+    """An argument, option or filter is not acceptable; `parameter` names it."""
+
+    code = "invalid_parameter"
+
+
+class ConfigError(InvalidParameter):
+    """The configuration cannot be used; `parameter` names the key."""
+
+
+class NotFound(SecondBrainError):
+    """Nothing of that name exists (inside the scope)."""
+
+    code = "not_found"
+
+
+class Ambiguous(SecondBrainError):
+    """The name fits several notes or sections; `options` lists them."""
+
+    code = "ambiguous"
+
+
+class OutOfDate(SecondBrainError):
+    """The database is older or newer than this program can use."""
+
+    code = "out_of_date"
+
+
+class Unavailable(SecondBrainError):
+    """A resource is missing, broken, locked or full."""
+
+    code = "unavailable"
+
+
+class VaultUnavailable(Unavailable):
+    """The vault folder is missing or cannot be read."""
+
+
+class NoteUnreadable(Unavailable):
+    """One note cannot be read; the others go on."""
+
+
+class IndexUnavailable(Unavailable):
+    """The database is corrupt, read-only, on a full disk or not there."""
+
+
+class WriterBusy(Unavailable):
+    """Another process holds the writer lock of this database."""
+
+
+class EmbedderUnavailable(Unavailable):
+    """The embedder cannot answer now: not reachable, too slow, or its answer is unusable."""

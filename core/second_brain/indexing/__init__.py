@@ -1,0 +1,1 @@
+"""The write side: from changed files to index rows and vectors."""

@@ -1,0 +1,1 @@
+"""The read side: queries, rankings, snippets and explanations."""

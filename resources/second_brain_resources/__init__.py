@@ -1,0 +1,1 @@
+"""Data of the product: model files, the demo vault, default texts."""
