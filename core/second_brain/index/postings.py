@@ -1,0 +1,298 @@
+"""The inverted index: for each term the notes that hold it, how often in which field, and where in the text.
+
+A transaction writes one immutable *segment*; notes that changed or vanished are skipped by their `doc` number, which is never
+used twice.  Segments of like size are merged as in a log-structured tree, so a term is spread over a few dozen rows at most.
+
+Row format, little-endian uint32: ``n | docs[n] | fields[n] | body_tf[n] | positions[sum(body_tf)]``.  `fields` packs the term's
+frequency (capped at 255) in title, aliases, headings and tags, one byte each, title lowest.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from second_brain.index.text import stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import apsw
+    from numpy.typing import NDArray
+
+FIELDS = ("title", "alias", "heading", "tag")
+MERGE_WIDTH = 12
+"""So many segments of one size class are merged into one of the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermVector:
+    """One note's terms: `body` in text order, at `positions`; `fields` maps a term to its packed field frequencies."""
+
+    body: Sequence[str]
+    positions: array[int]
+    fields: Mapping[str, int]
+
+
+def pack_fields(fields: Iterable[Iterable[str]]) -> dict[str, int]:
+    """The terms of title, aliases, headings and tags (in the order of `FIELDS`) as packed frequencies."""
+    packed: dict[str, int] = {}
+    for number, terms in enumerate(fields):
+        shift = 8 * number
+        for term in terms:
+            value = packed.get(term, 0)
+            if (value >> shift) & 0xFF < 0xFF:
+                packed[term] = value + (1 << shift)
+    return packed
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The occurrences of one term; arrays of equal length but `positions`, which holds `body_tf[i]` numbers per note."""
+
+    docs: NDArray[np.uint32]
+    fields: NDArray[np.uint32]
+    body_tf: NDArray[np.uint32]
+    positions: NDArray[np.uint32]
+
+    def field_tf(self, number: int) -> NDArray[np.uint32]:
+        """Frequencies in one field."""
+        return (self.fields >> np.uint32(8 * number)) & np.uint32(0xFF)
+
+    def keep(self, mask: NDArray[np.bool_]) -> Postings:
+        """Only the notes where *mask* is true."""
+        if mask.all():
+            return self
+        return Postings(
+            self.docs[mask], self.fields[mask], self.body_tf[mask], self.positions[np.repeat(mask, self.body_tf)]
+        )
+
+
+def _decode(data: bytes) -> Postings:
+    numbers = np.frombuffer(data, dtype="<u4")
+    n = int(numbers[0])
+    return Postings(numbers[1 : n + 1], numbers[n + 1 : 2 * n + 1], numbers[2 * n + 1 : 3 * n + 1], numbers[3 * n + 1 :])
+
+
+def _concatenate(parts: Sequence[Postings]) -> Postings:
+    if len(parts) == 1:
+        return parts[0]
+    return Postings(
+        np.concatenate([part.docs for part in parts]),
+        np.concatenate([part.fields for part in parts]),
+        np.concatenate([part.body_tf for part in parts]),
+        np.concatenate([part.positions for part in parts]),
+    )
+
+
+EMPTY = Postings(*(np.empty(0, dtype=np.uint32) for _ in range(4)))
+
+
+def read(connection: apsw.Connection, term: str) -> Postings:
+    """All occurrences of *term*, those of dead notes included: the caller keeps only live notes of its scope."""
+    rows = connection.execute(
+        "SELECT p.data FROM terms t CROSS JOIN segments s CROSS JOIN postings p ON p.segment = s.id AND p.term = t.id"
+        " WHERE t.term = ? ORDER BY s.id",
+        (term,),
+    )
+    parts = [_decode(data) for (data,) in rows]
+    return _concatenate(parts) if parts else EMPTY
+
+
+def write(connection: apsw.Connection, notes: Sequence[tuple[int, TermVector]]) -> None:
+    """Write one segment for *notes* (doc, terms); inside the caller's transaction, docs ascending."""
+    if not notes:
+        return
+    local: defaultdict[str, int] = defaultdict()
+    local.default_factory = local.__len__
+    number = local.__getitem__
+    body = np.fromiter(chain.from_iterable(map(number, vector.body) for _, vector in notes), dtype=np.int64)
+    fields = np.fromiter(chain.from_iterable(map(number, vector.fields) for _, vector in notes), dtype=np.int64)
+    positions = np.concatenate([np.frombuffer(vector.positions, dtype=np.uint32) for _, vector in notes])
+    values = np.fromiter(chain.from_iterable(vector.fields.values() for _, vector in notes), dtype=np.int64)
+    number_of = _term_ids(connection, list(local))
+    numbers = np.fromiter((number_of[term] for term in local), dtype=np.int64, count=len(local))
+    docs = np.array([doc for doc, _ in notes], dtype=np.int64)
+    body_docs = np.repeat(docs, [len(vector.body) for _, vector in notes])
+    field_docs = np.repeat(docs, [len(vector.fields) for _, vector in notes])
+    segment = (connection.execute("SELECT max(id) FROM segments").get or 0) + 1
+    connection.execute("INSERT INTO segments(id, docs) VALUES(?, ?)", (segment, len(notes)))
+    _insert(
+        connection,
+        segment,
+        _gather(
+            (numbers[body] << 32) | body_docs,
+            positions.astype(np.int64),
+            (numbers[fields] << 32) | field_docs,
+            values,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """All (term, note) pairs of a segment: `keys` ascending hold the term above and the doc below bit 32."""
+
+    keys: NDArray[np.int64]
+    fields: NDArray[np.int64]
+    tf: NDArray[np.int64]
+    positions: NDArray[np.int64]  # in the order of `keys`, `tf` of each
+
+
+def _gather(
+    body_keys: NDArray[np.int64],
+    positions: NDArray[np.int64],
+    field_keys: NDArray[np.int64],
+    field_values: NDArray[np.int64],
+) -> _Pairs:
+    order = np.lexsort((positions, body_keys))
+    body_keys, positions = body_keys[order], positions[order]
+    if len(body_keys):
+        # A part that reads like its whole word stands at the same position; once is enough.
+        fresh = np.ones(len(body_keys), dtype=np.bool_)
+        fresh[1:] = (body_keys[1:] != body_keys[:-1]) | (positions[1:] != positions[:-1])
+        body_keys, positions = body_keys[fresh], positions[fresh]
+    in_body, counts = np.unique(body_keys, return_counts=True)
+    keys = np.union1d(in_body, field_keys)
+    tf = np.zeros(len(keys), dtype=np.int64)
+    tf[np.searchsorted(keys, in_body)] = counts
+    fields = np.zeros(len(keys), dtype=np.int64)
+    fields[np.searchsorted(keys, field_keys)] = field_values
+    return _Pairs(keys, fields, tf, positions)
+
+
+def _insert(connection: apsw.Connection, segment: int, pairs: _Pairs) -> None:
+    """Write all rows of a segment; they are laid out in one buffer and cut from it."""
+    if not len(pairs.keys):
+        return
+    terms, first, notes = np.unique(pairs.keys >> 32, return_index=True, return_counts=True)
+    before = np.concatenate(([0], np.cumsum(pairs.tf)))
+    placed = before[np.append(first, len(pairs.keys))]
+    sizes = 1 + 3 * notes + np.diff(placed)
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    buffer = np.empty(int(starts[-1]), dtype="<u4")
+    buffer[starts[:-1]] = notes
+    slot = np.repeat(starts[:-1] + 1 - first, notes) + np.arange(len(pairs.keys))
+    stride = np.repeat(notes, notes)
+    buffer[slot] = pairs.keys & 0xFFFFFFFF
+    buffer[slot + stride] = pairs.fields
+    buffer[slot + 2 * stride] = pairs.tf
+    shift = np.repeat(starts[:-1] + 1 + 3 * notes - placed[:-1], np.diff(placed))
+    buffer[shift + np.arange(len(pairs.positions))] = pairs.positions
+    data = buffer.tobytes()
+    edges = (starts * 4).tolist()
+    connection.executemany(
+        "INSERT INTO postings(segment, term, data) VALUES(?, ?, ?)",
+        (
+            (segment, term, data[start:stop])
+            for term, start, stop in zip(terms.tolist(), edges, edges[1:], strict=False)
+        ),
+    )
+
+
+def _term_ids(connection: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
+    """The numbers of *terms*; new ones are added."""
+    known: dict[str, int] = {}
+    for start in range(0, len(terms), 500):
+        part = terms[start : start + 500]
+        marks = ",".join("?" * len(part))
+        known.update(connection.execute(f"SELECT term, id FROM terms WHERE term IN ({marks})", part).fetchall())
+    missing = [term for term in terms if term not in known]
+    if missing:
+        first = (connection.execute("SELECT max(id) FROM terms").get or 0) + 1
+        fresh = dict(zip(missing, range(first, first + len(missing)), strict=True))
+        connection.executemany(
+            "INSERT INTO terms(id, term, stem) VALUES(?, ?, ?)",
+            ((number, term, root if (root := stem(term)) != term else None) for term, number in fresh.items()),
+        )
+        known |= fresh
+    return known
+
+
+def merge_if_due(connection: apsw.Connection, live: NDArray[np.int64]) -> None:
+    """Merge segments where a size class is full; everything when many notes in them are dead.  *live*: docs, sorted."""
+    segments = connection.execute("SELECT id, docs FROM segments ORDER BY id").fetchall()
+    total = sum(docs for _, docs in segments)
+    if len(segments) > 1 and total - len(live) > 100 + total // 3:
+        merge(connection, [segment for segment, _ in segments], live)
+        purge_terms(connection)
+        return
+    classes: defaultdict[int, list[int]] = defaultdict(list)
+    for segment, docs in segments:
+        classes[_size_class(docs)].append(segment)
+    for _, members in sorted(classes.items()):
+        if len(members) >= MERGE_WIDTH:
+            merge(connection, members, live)
+
+
+def _size_class(docs: int) -> int:
+    size = 0
+    while docs >= MERGE_WIDTH:
+        docs //= MERGE_WIDTH
+        size += 1
+    return size
+
+
+def merge(connection: apsw.Connection, segments: Sequence[int], live: NDArray[np.int64]) -> None:
+    """Replace *segments* by one that holds their live notes."""
+    target = connection.execute("SELECT max(id) + 1 FROM segments").get
+    pairs = _live_pairs(connection, segments, live)
+    docs = len(np.unique(pairs.keys & 0xFFFFFFFF))
+    if docs:
+        connection.execute("INSERT INTO segments(id, docs) VALUES(?, ?)", (target, docs))
+        _insert(connection, target, pairs)
+    for segment in segments:
+        connection.execute("DELETE FROM postings WHERE segment = ?", (segment,))
+        connection.execute("DELETE FROM segments WHERE id = ?", (segment,))
+
+
+def _live_pairs(connection: apsw.Connection, segments: Sequence[int], live: NDArray[np.int64]) -> _Pairs:
+    """What *segments* hold of living notes; a note is in one segment only."""
+    rows = [
+        row
+        for segment in segments
+        for row in connection.execute("SELECT term, data FROM postings WHERE segment = ?", (segment,))
+    ]
+    numbers = np.frombuffer(b"".join(data for _, data in rows), dtype="<u4").astype(np.int64)
+    sizes = np.array([len(data) // 4 for _, data in rows], dtype=np.int64)
+    starts = np.cumsum(sizes) - sizes
+    notes = numbers[starts] if len(starts) else starts
+    rank = np.arange(int(notes.sum())) - np.repeat(np.cumsum(notes) - notes, notes)
+    slot = np.repeat(starts + 1, notes) + rank
+    stride = np.repeat(notes, notes)
+    keys = (np.repeat(np.array([term for term, _ in rows], dtype=np.int64), notes) << 32) | numbers[slot]
+    fields, tf = numbers[slot + stride], numbers[slot + 2 * stride]
+    is_position = np.ones(len(numbers), dtype=np.bool_)
+    is_position[starts] = False
+    for part in range(3):
+        is_position[slot + part * stride] = False
+    positions = numbers[is_position]
+    keep = is_among(keys & 0xFFFFFFFF, live)
+    positions = positions[np.repeat(keep, tf)]
+    keys, fields, tf = keys[keep], fields[keep], tf[keep]
+    order = np.argsort(keys, kind="stable")
+    ends = np.cumsum(tf)
+    tf_sorted = tf[order]
+    source = np.repeat((ends - tf)[order], tf_sorted) + (
+        np.arange(int(tf_sorted.sum())) - np.repeat(np.cumsum(tf_sorted) - tf_sorted, tf_sorted)
+    )
+    return _Pairs(keys[order], fields[order], tf_sorted, positions[source])
+
+
+def purge_terms(connection: apsw.Connection) -> None:
+    """Forget terms that no segment holds."""
+    connection.execute("DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)")
+
+
+def is_among(values: NDArray[np.int64], sorted_values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of *values* occur in *sorted_values*."""
+    if not len(sorted_values):
+        return np.zeros(len(values), dtype=np.bool_)
+    where = np.searchsorted(sorted_values, values)
+    where[where == len(sorted_values)] = 0
+    return np.asarray(sorted_values[where] == values, dtype=np.bool_)

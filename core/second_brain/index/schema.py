@@ -1,0 +1,239 @@
+"""The tables, and the numbered steps that bring an older database up to date.
+
+`files`, `embeddings` and `tags` keep the shape of the first version's databases: columns are only ever added.  Every note has
+a `doc` number that is never used twice; all other tables hang on it, so a move changes one row.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+from second_brain.errors import OutOfDate
+from second_brain.index.text import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    import apsw
+
+LOG = logging.getLogger(__name__)
+
+SCHEMA_VERSION = 2
+"""What this program writes.  1 is the first version's database, which has no `meta` table."""
+
+MIN_READER_VERSION = 2
+"""What a program must at least understand to read a database that this program wrote."""
+
+FILES = """CREATE TABLE IF NOT EXISTS files(
+    path TEXT PRIMARY KEY, content_hash TEXT, content_mtime REAL, mtime REAL, size INTEGER,
+    extracted TEXT, summary TEXT, indexed_at REAL)"""
+FILES_ADDED = {
+    "content_hash": "TEXT",
+    "content_mtime": "REAL",
+    "mtime": "REAL",
+    "size": "INTEGER",
+    "extracted": "TEXT",
+    "summary": "TEXT",
+    "indexed_at": "REAL",
+    "doc": "INTEGER",
+    "mtime_ns": "INTEGER",
+    "title": "TEXT",
+    "own_title": "TEXT",
+    "words": "INTEGER NOT NULL DEFAULT 0",
+    "english": "INTEGER NOT NULL DEFAULT 0",
+    "form": "TEXT",
+    "properties": "TEXT",
+}
+EMBEDDINGS = """CREATE TABLE IF NOT EXISTS embeddings(
+    path TEXT PRIMARY KEY, model TEXT, dim INTEGER, vector BLOB, content_hash TEXT)"""
+EMBEDDINGS_ADDED = {"model": "TEXT", "dim": "INTEGER", "vector": "BLOB", "content_hash": "TEXT"}
+TAGS = """CREATE TABLE IF NOT EXISTS tags(
+    path TEXT NOT NULL, tag TEXT NOT NULL, source TEXT NOT NULL DEFAULT 'frontmatter', key TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY(path, tag))"""
+TAGS_ADDED = {"source": "TEXT NOT NULL DEFAULT 'frontmatter'", "key": "TEXT NOT NULL DEFAULT ''"}
+
+OWN_TABLES = """
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE UNIQUE INDEX IF NOT EXISTS files_doc ON files(doc);
+CREATE INDEX IF NOT EXISTS tags_tag ON tags(tag);
+CREATE INDEX IF NOT EXISTS tags_key ON tags(key, path);
+CREATE TABLE IF NOT EXISTS frontmatter(doc INTEGER NOT NULL, ordinal INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+    folded TEXT NOT NULL, PRIMARY KEY(doc, ordinal)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS frontmatter_key ON frontmatter(key, folded, doc);
+CREATE TABLE IF NOT EXISTS names(doc INTEGER NOT NULL, ordinal INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+    folded TEXT NOT NULL, PRIMARY KEY(doc, ordinal)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS names_folded ON names(folded);
+CREATE TABLE IF NOT EXISTS headings(doc INTEGER NOT NULL, ordinal INTEGER NOT NULL, level INTEGER NOT NULL,
+    line INTEGER NOT NULL, text TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY(doc, ordinal)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS anchors(doc INTEGER NOT NULL, ordinal INTEGER NOT NULL, anchor TEXT NOT NULL,
+    start INTEGER NOT NULL, stop INTEGER NOT NULL, PRIMARY KEY(doc, ordinal)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS tasks(doc INTEGER NOT NULL, ordinal INTEGER NOT NULL, line INTEGER NOT NULL,
+    done INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY(doc, ordinal)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS links(doc INTEGER NOT NULL, ordinal INTEGER NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL,
+    line INTEGER NOT NULL, col INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY(doc, ordinal)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS problems(path TEXT PRIMARY KEY, reason TEXT NOT NULL,
+    from_scan INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS texts(doc INTEGER PRIMARY KEY, text TEXT NOT NULL, exact BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS chunks(id INTEGER PRIMARY KEY, doc INTEGER NOT NULL, layout INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL, heading_path TEXT NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+    start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_token INTEGER NOT NULL, last_token INTEGER NOT NULL,
+    prefix TEXT NOT NULL, text_hash BLOB NOT NULL);
+CREATE UNIQUE INDEX IF NOT EXISTS chunks_doc ON chunks(doc, layout, ordinal);
+CREATE TABLE IF NOT EXISTS layouts(id INTEGER PRIMARY KEY, size INTEGER NOT NULL, overlap INTEGER NOT NULL,
+    UNIQUE(size, overlap));
+CREATE TABLE IF NOT EXISTS models(id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, dim INTEGER NOT NULL,
+    layout INTEGER NOT NULL, state TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS vectors(id INTEGER PRIMARY KEY, model INTEGER NOT NULL, chunk INTEGER, text_hash BLOB NOT NULL,
+    vector BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS vectors_chunk ON vectors(model, chunk);
+CREATE INDEX IF NOT EXISTS vectors_hash ON vectors(model, text_hash);
+CREATE TABLE IF NOT EXISTS terms(id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, stem TEXT);
+CREATE INDEX IF NOT EXISTS terms_stem ON terms(stem) WHERE stem IS NOT NULL;
+CREATE TABLE IF NOT EXISTS segments(id INTEGER PRIMARY KEY, docs INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS postings(segment INTEGER NOT NULL, term INTEGER NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY(segment, term)) WITHOUT ROWID;
+"""
+
+NOTE_TABLES = ("frontmatter", "names", "headings", "anchors", "tasks", "links", "texts", "chunks")
+"""Tables with one or more rows per note, keyed by `doc`."""
+
+
+def version_of(connection: apsw.Connection) -> int:
+    """The schema version of a database: 0 when it is empty, 1 for the first version's."""
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if "meta" in names:
+        row = connection.execute("SELECT value FROM meta WHERE key = 'index_schema_version'").get
+        if row is not None:
+            return int(row)
+    if not names:
+        return 0
+    return 1
+
+
+def check_readable(connection: apsw.Connection, path: Path) -> None:
+    """Raises `OutOfDate` for a database that this program cannot read as it is."""
+    version = version_of(connection)
+    if version > SCHEMA_VERSION:
+        needed = int(connection.execute("SELECT value FROM meta WHERE key = 'min_reader_version'").get or version)
+        if needed > SCHEMA_VERSION:
+            raise OutOfDate(
+                f"The index {path} was written by a newer Second Brain (schema {version}; this one knows {SCHEMA_VERSION}).",
+                hint="Update this program, or choose another place with --db.",
+            )
+    if 0 < version < SCHEMA_VERSION:
+        raise OutOfDate(
+            f"The index {path} was written by an older Second Brain (schema {version}).",
+            hint="Run `second-brain sync` once: it brings the index up to date and keeps what is in it.",
+        )
+
+
+def migrate(connection: apsw.Connection, path: Path) -> None:
+    """Bring the database to `SCHEMA_VERSION`, each step in a transaction of its own; safe to kill and to run again.
+
+    Raises `OutOfDate` for a database that is too new, or that holds foreign tables and none of ours.
+    """
+    version = version_of(connection)
+    if version > SCHEMA_VERSION:
+        raise OutOfDate(
+            f"The index {path} was written by a newer Second Brain (schema {version}; this one knows {SCHEMA_VERSION}).",
+            hint="Update this program, or choose another place with --db.",
+        )
+    if version == 1:
+        _check_first_version(connection, path)
+    if version < 2:
+        _to_version_2(connection)
+
+
+def _check_first_version(connection: apsw.Connection, path: Path) -> None:
+    columns = _columns(connection, "files")
+    if "path" not in columns:
+        raise OutOfDate(
+            f"The database {path} is not a Second Brain index, or is from before its first release.",
+            hint="Choose another place with --db, or move this file away; the index is then built anew.",
+        )
+
+
+def _columns(connection: apsw.Connection, table: str) -> set[str]:
+    return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def _add_columns(connection: apsw.Connection, table: str, wanted: dict[str, str]) -> None:
+    present = _columns(connection, table)
+    for name, declaration in wanted.items():
+        if name not in present:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN {name} {declaration}")
+
+
+def _to_version_2(connection: apsw.Connection) -> None:
+    """From nothing, or from a first-version database in any state: add what is missing, backfill once."""
+    with connection:
+        for table, added in ((FILES, FILES_ADDED), (EMBEDDINGS, EMBEDDINGS_ADDED), (TAGS, TAGS_ADDED)):
+            connection.execute(table)
+            _add_columns(connection, table.split("(", 1)[0].split()[-1], added)
+        connection.execute("UPDATE files SET doc = rowid WHERE doc IS NULL")
+        connection.execute(OWN_TABLES)
+        _backfill_tags(connection)
+        _adopt_first_version_vectors(connection)
+        highest = connection.execute("SELECT coalesce(max(doc), 0) FROM files").get
+        connection.executemany(
+            "INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)",
+            (
+                ("index_schema_version", str(SCHEMA_VERSION)),
+                ("min_reader_version", str(MIN_READER_VERSION)),
+                ("last_doc", str(highest)),
+            ),
+        )
+
+
+def _backfill_tags(connection: apsw.Connection) -> None:
+    rows = connection.execute("SELECT path, extracted FROM files WHERE extracted IS NOT NULL").fetchall()
+    for path, extracted in rows:
+        try:
+            tags = _tags_of(json.loads(extracted))
+        except (ValueError, TypeError, RecursionError):
+            LOG.warning("%s: its stored metadata cannot be read; its tags come back with the next sync", path)
+            continue
+        connection.executemany(
+            "INSERT OR IGNORE INTO tags(path, tag, source) VALUES(?, ?, 'frontmatter')", ((path, tag) for tag in tags)
+        )
+    untold = connection.execute("SELECT rowid, tag FROM tags WHERE key = ''").fetchall()
+    connection.executemany("UPDATE tags SET key = ? WHERE rowid = ?", ((tag_key(tag), rowid) for rowid, tag in untold))
+
+
+def _tags_of(extracted: Any) -> Iterable[str]:
+    tags = extracted.get("tags") if isinstance(extracted, dict) else None
+    if isinstance(tags, str):
+        tags = tags.replace(",", " ").split()
+    return [tag.lstrip("#") for tag in tags or [] if isinstance(tag, str) and tag.lstrip("#")]
+
+
+def _adopt_first_version_vectors(connection: apsw.Connection) -> None:
+    """Vectors that the first version made keep a fingerprint of their own; ours replace them when complete."""
+    connection.execute("UPDATE embeddings SET model = 'v1:' || coalesce(model, '') WHERE coalesce(model, '') NOT LIKE 'v1:%'")
+    connection.execute("UPDATE embeddings SET dim = length(vector) / 4 WHERE dim IS NULL AND vector IS NOT NULL")
+
+
+def tag_key(tag: str) -> str:
+    """What tag filters compare: normalised, without regard to case or a leading ``#``."""
+    import unicodedata  # noqa: PLC0415
+
+    return unicodedata.normalize("NFC", tag.lstrip("#").strip("/")).casefold()
+
+
+def value_key(value: str) -> str:
+    """What property filters compare."""
+    return fold(value).strip()
+
+
+def get_meta(connection: apsw.Connection, key: str, default: str = "") -> str:
+    """A value of `meta`."""
+    value = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).get
+    return default if value is None else str(value)
+
+
+def set_meta(connection: apsw.Connection, key: str, value: str) -> None:
+    """Set a value of `meta`."""
+    connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, value))

@@ -1,0 +1,89 @@
+"""Make a scope hold by construction.
+
+A connection gets TEMP VIEWs that shadow the note tables with the rows of the scope, and an authorizer that denies the tables
+themselves: every query written against the plain table names is scoped without knowing it.  The word index and the vectors
+stay readable, by number only; `words` and `vectors` join them to the scope's notes.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+import apsw
+
+from second_brain.index.schema import NOTE_TABLES, tag_key
+
+if TYPE_CHECKING:
+    from second_brain.model import Scope
+
+_BY_PATH = ("tags", "embeddings", "problems")
+_PRIVATE = frozenset({"files", *_BY_PATH, *NOTE_TABLES})
+_ALLOWED_ACTIONS = frozenset(
+    {
+        apsw.SQLITE_SELECT,
+        apsw.SQLITE_READ,
+        apsw.SQLITE_FUNCTION,
+        apsw.SQLITE_RECURSIVE,
+        apsw.SQLITE_TRANSACTION,
+        apsw.SQLITE_SAVEPOINT,
+    }
+)
+
+
+def install(connection: apsw.Connection, scope: Scope) -> None:
+    """Shadow the note tables of *connection* by the rows that *scope* shows, and deny everything else."""
+    condition = _condition(scope)
+    connection.execute(f"CREATE TEMP VIEW files AS SELECT * FROM main.files WHERE {condition}")
+    for table in _BY_PATH:
+        connection.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE path IN (SELECT path FROM temp.files)"
+            if table != "problems" or scope.tags
+            else f"CREATE TEMP VIEW problems AS SELECT * FROM main.problems WHERE {_folder_condition(scope)}"
+        )
+    for table in NOTE_TABLES:
+        connection.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE doc IN (SELECT doc FROM temp.files)"
+        )
+    connection.execute("PRAGMA query_only = 1")
+    # The names that the views shadow are known to SQLite from here on; no statement may look behind them.
+    connection.authorizer = _authorize
+
+
+def _authorize(action: int, first: str | None, second: str | None, database: str | None, view: str | None) -> int:
+    del second
+    if action == apsw.SQLITE_READ and database == "main" and first in _PRIVATE and view is None:
+        return apsw.SQLITE_DENY
+    if action == apsw.SQLITE_PRAGMA:
+        return apsw.SQLITE_OK if first == "data_version" else apsw.SQLITE_DENY
+    return apsw.SQLITE_OK if action in _ALLOWED_ACTIONS else apsw.SQLITE_DENY
+
+
+def _condition(scope: Scope) -> str:
+    parts = [_folder_condition(scope)]
+    for tag in scope.tags:
+        key = tag_key(tag)
+        parts.append(
+            "EXISTS (SELECT 1 FROM main.tags t WHERE t.path = files.path AND (t.key = "
+            f"{_literal(key)} OR (t.key >= {_literal(key + '/')} AND t.key < {_literal(key + '0')})))"
+        )
+    return " AND ".join(parts)
+
+
+def _folder_condition(scope: Scope) -> str:
+    inside = " OR ".join(_below(folder) for folder in scope.folders) or "1"
+    outside = "".join(f" AND NOT ({_below(folder)})" for folder in scope.excluded)
+    return f"({inside}){outside}"
+
+
+def _below(folder: str) -> str:
+    """Paths below *folder*, segment by segment, in either Unicode form a file system may have stored."""
+    forms = sorted({folder, unicodedata.normalize("NFC", folder), unicodedata.normalize("NFD", folder)})
+    return " OR ".join(
+        f"(path >= {_literal(form.rstrip('/') + '/')} AND path < {_literal(form.rstrip('/') + '0')})" for form in forms
+    )
+
+
+def _literal(text: str) -> str:
+    """*text* as an SQL literal; views cannot hold bound values."""
+    return "CAST(x'" + text.encode("utf-8", "surrogateescape").hex() + "' AS TEXT)"

@@ -1,0 +1,203 @@
+"""Nearest passages and notes by cosine, exact through sqlite-vec up to `SKETCH_ABOVE` rows, above it through a sketch.
+
+Vectors are unit float32 arrays.  Cosines are 1 - sqlite-vec's cosine distance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import apsw
+import numpy as np
+
+from second_brain.index import sketch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from second_brain.index.reader import Reader
+
+SKETCH_ABOVE = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An embedding model as the index knows it.  `state`: "active" answers queries, "building" is being filled."""
+
+    id: int
+    fingerprint: str
+    dim: int
+    layout: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk that was found: its note's place in the reader's columns, and the cosine to the query."""
+
+    chunk: int
+    place: int
+    cosine: float
+
+
+def models(reader: Reader) -> list[Model]:
+    """All models with vectors in the index, oldest first."""
+    rows = reader.connection.execute("SELECT id, fingerprint, dim, layout, state FROM models ORDER BY id")
+    return [Model(*row) for row in rows]
+
+
+def active_model(reader: Reader) -> Model | None:
+    """The model whose vectors answer queries."""
+    return next((model for model in models(reader) if model.state == "active"), None)
+
+
+def note_model(reader: Reader) -> str | None:
+    """The fingerprint of the whole-note vectors that answer: the active model's, else those of a first-version database."""
+    model = active_model(reader)
+    if model is not None:
+        return model.fingerprint
+    row = reader.connection.execute(
+        "SELECT model FROM embeddings WHERE vector IS NOT NULL GROUP BY model ORDER BY count(*) DESC, model LIMIT 1"
+    ).fetchone()
+    return row[0] if row else None
+
+
+def embedded(reader: Reader, model: Model) -> tuple[int, int]:
+    """How many of the visible chunks have a vector, and how many there are."""
+    total = reader.connection.execute("SELECT count(*) FROM chunks WHERE layout = ?", (model.layout,)).get
+    done = reader.connection.execute(
+        "SELECT count(*) FROM chunks c JOIN vectors v ON v.model = ? AND v.chunk = c.id WHERE c.layout = ?",
+        (model.id, model.layout),
+    ).get
+    return int(done), int(total)
+
+
+def nearest(
+    reader: Reader, model: Model, query: NDArray[np.float32], *, allowed: NDArray[np.bool_] | None, limit: int
+) -> list[Passage]:
+    """The *limit* nearest passages of the notes where *allowed* is true (None: of every visible note), nearest first."""
+    reader.load_vector_functions()
+    everything = allowed is None and reader.scope.whole_vault
+    if everything:
+        count = int(reader.connection.execute("SELECT count(*) FROM vectors WHERE model = ?", (model.id,)).get)
+        docs = None
+    else:
+        docs = reader.columns.docs if allowed is None else reader.columns.docs[allowed]
+        count = _chunk_count(reader, model, docs)
+    if count > SKETCH_ABOVE:
+        chunks = sketch.candidates(reader, model.id, model.dim, query, docs=docs, layout=model.layout, limit=limit)
+        rows = _cosines(reader, model, query, chunks)[:limit]
+        reader.counters.vectors_read += len(chunks)
+    else:
+        rows = _exact(reader, model, query, docs, limit)
+        reader.counters.vectors_read += count
+    return _placed(reader, rows)
+
+
+def _chunk_count(reader: Reader, model: Model, docs: NDArray[np.int64]) -> int:
+    return int(
+        reader.connection.execute(
+            "SELECT count(*) FROM chunks WHERE layout = ? AND doc IN carray(?)", (model.layout, apsw.carray(docs))
+        ).get
+        if len(docs)
+        else 0
+    )
+
+
+def _exact(
+    reader: Reader, model: Model, query: NDArray[np.float32], docs: NDArray[np.int64] | None, limit: int
+) -> list[tuple[int, float]]:
+    if docs is None:
+        sql = (
+            "SELECT chunk, vec_distance_cosine(vector, ?) AS distance FROM vectors NOT INDEXED"
+            " WHERE model = ? AND chunk IS NOT NULL ORDER BY distance, chunk LIMIT ?"
+        )
+        found = reader.connection.execute(sql, (_blob(query), model.id, limit))
+    elif len(docs):
+        sql = (
+            "SELECT v.chunk, vec_distance_cosine(v.vector, ?) AS distance FROM chunks c"
+            " CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id"
+            " WHERE c.layout = ? AND c.doc IN carray(?) ORDER BY distance, c.id LIMIT ?"
+        )
+        found = reader.connection.execute(sql, (_blob(query), model.id, model.layout, apsw.carray(docs), limit))
+    else:
+        return []
+    return [(chunk, 1.0 - distance) for chunk, distance in found]
+
+
+def _cosines(
+    reader: Reader, model: Model, query: NDArray[np.float32], chunks: NDArray[np.int64]
+) -> list[tuple[int, float]]:
+    """Exact cosines of just these chunks, best first."""
+    if not len(chunks):
+        return []
+    rows = reader.connection.execute(
+        "SELECT chunk, vec_distance_cosine(vector, ?) AS distance FROM vectors"
+        " WHERE model = ? AND chunk IN carray(?) ORDER BY distance, chunk",
+        (_blob(query), model.id, apsw.carray(chunks)),
+    )
+    return [(chunk, 1.0 - distance) for chunk, distance in rows]
+
+
+def _placed(reader: Reader, rows: list[tuple[int, float]]) -> list[Passage]:
+    """Chunks of visible notes only, nearest first, equal cosines in path order."""
+    chunks = np.array([chunk for chunk, _ in rows], dtype=np.int64)
+    if not len(chunks):
+        return []
+    doc_of = dict(
+        reader.connection.execute("SELECT id, doc FROM chunks WHERE id IN carray(?)", (apsw.carray(chunks),)).fetchall()
+    )
+    known = [(chunk, cosine) for chunk, cosine in rows if chunk in doc_of]
+    places, visible = reader.columns.places(np.array([doc_of[chunk] for chunk, _ in known], dtype=np.int64))
+    shown = [row for row, is_visible in zip(known, visible, strict=True) if is_visible]
+    passages = [
+        Passage(chunk, int(place), cosine) for (chunk, cosine), place in zip(shown, places.tolist(), strict=True)
+    ]
+    return sorted(passages, key=lambda passage: (-passage.cosine, passage.place, passage.chunk))
+
+
+def of_notes(reader: Reader, model: Model, query: NDArray[np.float32], places: NDArray[np.intp]) -> list[Passage]:
+    """Every passage of the notes at *places*, nearest first."""
+    if not len(places):
+        return []
+    reader.load_vector_functions()
+    rows = _exact(reader, model, query, reader.columns.docs[places], -1)
+    reader.counters.vectors_read += len(rows)
+    return _placed(reader, rows)
+
+
+def note_cosines(
+    reader: Reader, fingerprint: str, query: NDArray[np.float32], *, allowed: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Places and cosines of the allowed notes that have a whole-note vector of *fingerprint*, in place order.
+
+    Vectors of another dimension or of length zero have no cosine and are left out.
+    """
+    sql = (
+        "SELECT f.doc, e.vector FROM embeddings e JOIN files f ON f.path = e.path"
+        " WHERE e.model = ? AND length(e.vector) = ?"
+    )
+    values: tuple[object, ...] = (fingerprint, 4 * len(query))
+    if allowed is not None:
+        docs = reader.columns.docs[allowed]
+        if not len(docs):
+            return np.empty(0, dtype=np.intp), np.empty(0)
+        sql += " AND f.doc IN carray(?)"
+        values += (apsw.carray(docs),)
+    rows = reader.connection.execute(sql, values).fetchall()
+    reader.counters.vectors_read += len(rows)
+    if not rows:
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    matrix = np.frombuffer(b"".join(vector for _, vector in rows), dtype="<f4").reshape(len(rows), len(query))
+    places, visible = reader.columns.places(np.array([doc for doc, _ in rows], dtype=np.int64))
+    matrix = matrix[visible].astype(np.float64)
+    norms = np.linalg.norm(matrix, axis=1) * max(float(np.linalg.norm(query)), 1e-12)
+    good = np.isfinite(norms) & (norms > 0)
+    cosines = (matrix[good] @ query.astype(np.float64)) / norms[good]
+    order = np.argsort(places[good])
+    return places[good][order], cosines[order]
+
+
+def _blob(vector: NDArray[np.float32]) -> bytes:
+    return vector.astype("<f4", copy=False).tobytes()

@@ -1,0 +1,60 @@
+"""The words of the notes that a reader sees: spellings of one stem, and the nearest known words to an unknown one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from second_brain.index.reader import Reader
+
+SHORTEST_CORRECTED = 4
+MOST_CORRECTIONS = 3
+
+
+class Vocabulary:
+    """Looks words up in the reader's index.  Terms outside the scope are dropped before anything is chosen or cut."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._by_length: dict[int, list[str]] | None = None
+
+    def forget(self) -> None:
+        """Drop what was read; the index has changed."""
+        self._by_length = None
+
+    def with_stem(self, root: str) -> list[str]:
+        """Known words whose English stem is *root*; callers must not show one that occurs in no visible note."""
+        # A word that is its own stem has no stem stored.
+        rows = self._reader.connection.execute(
+            "SELECT term FROM terms WHERE stem = ? UNION SELECT term FROM terms WHERE term = ? AND stem IS NULL", (root, root)
+        )
+        return sorted(term for (term,) in rows)
+
+    def near(self, word: str) -> list[tuple[str, float]]:
+        """The visible words with the fewest typing errors between them and *word*, with their similarity (0..1).
+
+        At most one error in words of up to five letters, two in longer ones; transposed letters count as one.
+        """
+        if len(word) < SHORTEST_CORRECTED or word.isdecimal():
+            return []
+        from rapidfuzz.distance import OSA  # noqa: PLC0415 - 9 ms that a query of known words does not need
+        from rapidfuzz.process import extract  # noqa: PLC0415
+
+        allowed = 1 if len(word) <= SHORTEST_CORRECTED + 1 else 2
+        found: list[tuple[int, int, str]] = []
+        for length in range(len(word) - allowed, len(word) + allowed + 1):
+            choices = self._words_by_length().get(length, [])
+            for term, distance, _ in extract(word, choices, scorer=OSA.distance, score_cutoff=allowed, limit=None):
+                frequency = self._reader.frequency(term)
+                if frequency:
+                    found.append((int(distance), -frequency, term))
+        found.sort()
+        nearest = [(distance, term) for distance, _, term in found if distance == found[0][0]]
+        return [(term, 1.0 - distance / max(len(word), len(term))) for distance, term in nearest[:MOST_CORRECTIONS]]
+
+    def _words_by_length(self) -> dict[int, list[str]]:
+        if self._by_length is None:
+            self._by_length = {}
+            for (term,) in self._reader.connection.execute("SELECT term FROM terms"):
+                self._by_length.setdefault(len(term), []).append(term)
+        return self._by_length

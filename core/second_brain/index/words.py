@@ -1,0 +1,211 @@
+"""Rank notes by their words: BM25 over weighted fields, with a bonus for completeness and for words that stand together.
+
+Every figure (document frequencies, lengths, the vocabulary for corrections) comes from the notes that the reader sees, so a
+scope learns nothing of what lies outside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from second_brain.index import postings
+from second_brain.index.text import STOP_WORDS, query_terms, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from second_brain.index.reader import Reader
+
+FIELD_WEIGHTS = (8.0, 6.0, 4.0, 4.0)  # title, aliases, headings, tags; the body weighs 1
+K1 = 1.2
+B = 0.6
+STEM_WEIGHT = 0.8
+CORRECTION_WEIGHT = 0.5
+COMPLETE_BONUS = 0.6
+ADJACENT_BONUS = 0.5
+ADJACENCY_POOL = 200
+"""So many of the best notes are looked at for words that stand together."""
+
+ALL_STOP_WORDS = frozenset().union(*STOP_WORDS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One spelling of a concept in the index; `english_only` variants (stems) count in English notes only."""
+
+    term: str
+    weight: float
+    english_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A word of the query: how the person wrote it, where it stands, and what in the index means the same."""
+
+    word: str
+    position: int
+    variants: tuple[Variant, ...]
+    corrected_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WordRanking:
+    """`score` (0 where nothing matched) and `matched` (bit i: concept i) per note of the reader's columns."""
+
+    concepts: tuple[Concept, ...]
+    score: NDArray[np.float64]
+    matched: NDArray[np.uint64]
+    idf: NDArray[np.float64]
+
+    def best(self, allowed: NDArray[np.bool_] | None, limit: int) -> NDArray[np.intp]:
+        """Places of the best *limit* notes that matched, best first, ties by path."""
+        score = self.score if allowed is None else np.where(allowed, self.score, 0.0)
+        return top(score, limit)
+
+
+def top(score: NDArray[np.float64], limit: int) -> NDArray[np.intp]:
+    """Places of the *limit* highest positive scores, best first, ties in place order."""
+    places = np.flatnonzero(score > 0)
+    if len(places) > limit:
+        threshold = np.partition(score[places], len(places) - limit)[len(places) - limit]
+        places = places[score[places] >= threshold]
+    return places[np.lexsort((places, -score[places]))][:limit]
+
+
+def concepts_of(reader: Reader, words: Sequence[str], *, correct: bool = True) -> tuple[Concept, ...]:
+    """The concepts of a query: stop words dropped (unless nothing else is there), unknown words corrected."""
+    raw = [(term, position) for term, position in _query_terms(words) if term]
+    content = [(term, position) for term, position in raw if term not in ALL_STOP_WORDS] or raw
+    concepts = []
+    seen: set[str] = set()
+    for term, position in content[:64]:
+        if term in seen:
+            continue
+        seen.add(term)
+        concepts.append(_concept(reader, term, position, correct=correct))
+    return tuple(concepts)
+
+
+def _query_terms(words: Sequence[str]) -> Iterable[tuple[str, int]]:
+    offset = 0
+    for word in words:
+        found = query_terms(word)
+        yield from ((term, offset + position) for term, position in found)
+        offset += found[-1][1] + 1 if found else 0
+
+
+def _concept(reader: Reader, term: str, position: int, *, correct: bool) -> Concept:
+    variants = [Variant(term, 1.0)]
+    root = stem(term)
+    variants += [
+        Variant(other, STEM_WEIGHT, english_only=True) for other in reader.vocabulary.with_stem(root) if other != term
+    ]
+    if correct and not any(reader.frequency(variant.term) for variant in variants):
+        corrections = reader.vocabulary.near(term)
+        if corrections:
+            variants = [Variant(term, 1.0), *(Variant(near, CORRECTION_WEIGHT * score) for near, score in corrections)]
+            return Concept(term, position, tuple(variants), corrected_from=term)
+    return Concept(term, position, tuple(variants))
+
+
+def rank(reader: Reader, concepts: tuple[Concept, ...]) -> WordRanking:
+    """Score every visible note against *concepts*."""
+    columns = reader.columns
+    n = len(columns)
+    score = np.zeros(n)
+    matched = np.zeros(n, dtype=np.uint64)
+    idf = np.zeros(len(concepts))
+    length = 1.0 - B + B * columns.words / columns.mean_words
+    for number, concept in enumerate(concepts):
+        frequency = _weighted_frequency(reader, concept, length)
+        hits = frequency > 0
+        df = int(hits.sum())
+        idf[number] = np.log(1.0 + (n - df + 0.5) / (df + 0.5))
+        score += idf[number] * frequency * (K1 + 1.0) / (frequency + K1)
+        matched[hits] |= np.uint64(1 << number)
+    if len(concepts) > 1:
+        score *= 1.0 + COMPLETE_BONUS * _completeness(matched, idf) ** 2
+        _add_adjacency(reader, concepts, idf, score)
+    return WordRanking(concepts, score, matched, idf)
+
+
+def _weighted_frequency(reader: Reader, concept: Concept, length: NDArray[np.float64]) -> NDArray[np.float64]:
+    frequency = np.zeros(len(reader.columns))
+    for variant in concept.variants:
+        places, found = reader.occurrences(variant.term)
+        if not len(places):
+            continue
+        value = found.body_tf / length[places]
+        for number, weight in enumerate(FIELD_WEIGHTS):
+            value += weight * found.field_tf(number)
+        value *= variant.weight
+        if variant.english_only:
+            value = value * reader.columns.english[places]
+        frequency[places] += value
+    return frequency
+
+
+def _completeness(matched: NDArray[np.uint64], idf: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of the query's weight that a note holds."""
+    share = np.zeros(len(matched))
+    for number, value in enumerate(idf):
+        share += value * ((matched >> np.uint64(number)) & np.uint64(1))
+    return np.asarray(share / max(float(idf.sum()), 1e-9))
+
+
+def _add_adjacency(
+    reader: Reader, concepts: tuple[Concept, ...], idf: NDArray[np.float64], score: NDArray[np.float64]
+) -> None:
+    """Add to *score* for neighbours in the query that are neighbours in the text of the best notes."""
+    pool = np.zeros(len(score), dtype=np.bool_)
+    pool[top(score, ADJACENCY_POOL)] = True
+    gain = np.zeros(len(score))
+    for number, (left, right) in enumerate(zip(concepts, concepts[1:], strict=False)):
+        distance = right.position - left.position
+        if not 0 < distance <= 3:  # noqa: PLR2004 - at most two stop words between them
+            continue
+        together = _together(reader, left, right, distance, pool)
+        weight = ADJACENT_BONUS * (idf[number] + idf[number + 1]) / 2
+        gain += weight * together / (together + K1) * (K1 + 1.0)
+    score += gain
+
+
+def _together(
+    reader: Reader, left: Concept, right: Concept, distance: int, pool: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """How often *right* follows *left* at *distance*, per note of the pool."""
+    first = _keys(reader, left, pool)
+    second = _keys(reader, right, pool)
+    count = np.zeros(len(pool))
+    if len(first) and len(second):
+        both = np.intersect1d(first + distance, second)
+        np.add.at(count, both >> 32, 1.0)
+    return count
+
+
+def _keys(reader: Reader, concept: Concept, pool: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Note and position in one number, for the pool's notes."""
+    parts = []
+    for variant in concept.variants:
+        places, found = reader.occurrences(variant.term)
+        if not len(places):
+            continue
+        keep = pool[places]
+        found = found.keep(keep)
+        note = np.repeat(places[keep].astype(np.int64), found.body_tf)
+        parts.append((note << 32) + found.positions.astype(np.int64))
+    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+
+
+def visible(reader: Reader, term: str) -> tuple[NDArray[np.intp], postings.Postings]:
+    """The places of the visible notes that hold *term*, and its occurrences in just these."""
+    found = postings.read(reader.connection, term)
+    if not len(found.docs):
+        return np.empty(0, dtype=np.intp), found
+    places, mask = reader.columns.places(found.docs)
+    return places, found.keep(mask)

@@ -1,0 +1,132 @@
+"""Give every passage its vector, in small steps that can be stopped and resumed at any time.
+
+Nothing is embedded inside a transaction.  A passage that alone cannot be embedded is left out and named; when nothing can be
+embedded the embedder is unavailable, and the next run goes on where this one stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from second_brain.errors import EmbedderUnavailable
+from second_brain.indexing.chunks import split
+from second_brain.indexing.indexer import Progress
+from second_brain.vault.markdown import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from second_brain.embedding import Embedder
+    from second_brain.index.writer import WaitingChunk, Writer
+    from second_brain.model import Layout
+
+BATCH = 32
+CUT_BATCH = 400
+
+
+@dataclass(slots=True)
+class EmbedReport:
+    """`embedded` passages in `seconds`; `waiting` are left; `unavailable`: why it stopped, "" otherwise."""
+
+    embedded: int = 0
+    waiting: int = 0
+    seconds: float = 0.0
+    unavailable: str = ""
+    errors: list[str] = field(default_factory=list)
+
+
+class Embedding:
+    """The run that fills one model's vectors.  Make a new one when the embedder changes."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        embedder: Embedder,
+        layout: Layout,
+        *,
+        inline_tags: bool = True,
+        report: Callable[[Progress], None] = lambda _: None,
+    ) -> None:
+        self._writer = writer
+        self._embedder = embedder
+        self._layout = layout
+        self._inline_tags = inline_tags
+        self._report = report
+        self._refused: set[int] = set()
+
+    def run(self, should_stop: Callable[[], bool] = lambda: False) -> EmbedReport:
+        """Embed what is waiting until done, stopped, or the embedder fails; never raises `EmbedderUnavailable`."""
+        outcome = EmbedReport()
+        started = time.monotonic()
+        try:
+            self._run(outcome, should_stop)
+        except EmbedderUnavailable as error:
+            outcome.unavailable = f"{error.message} {error.hint}".strip()
+        outcome.seconds = time.monotonic() - started
+        return outcome
+
+    def _run(self, outcome: EmbedReport, should_stop: Callable[[], bool]) -> None:
+        layout = self._writer.layout(self._layout)
+        model = self._writer.begin_model(self._embedder.fingerprint, self._embedder.dimension, layout)
+        self._cut_missing(layout, should_stop)
+        waiting = [chunk for chunk in self._writer.waiting(model) if chunk not in self._refused]
+        outcome.waiting = total = len(waiting)
+        for start in range(0, total, BATCH):
+            if should_stop():
+                return
+            chunks = self._writer.texts_to_embed(waiting[start : start + BATCH])
+            self._embed(model, chunks, outcome)
+            outcome.waiting = max(0, total - start - BATCH)
+            self._report(Progress("meaning", total - outcome.waiting, total))
+        if not should_stop():
+            self._writer.finish_model(model)
+
+    def _cut_missing(self, layout: int, should_stop: Callable[[], bool]) -> None:
+        """Cut notes that are in the index but not yet in this layout, from the stored text."""
+        missing = self._writer.notes_without_chunks(layout)
+        for start in range(0, len(missing), CUT_BATCH):
+            if should_stop():
+                return
+            cuts = []
+            for doc, path in missing[start : start + CUT_BATCH]:
+                text = self._writer.stored_text(doc)
+                note = parse(path, text, inline_tags=self._inline_tags)
+                cuts.append((doc, text, split(note, self._layout)))
+            self._writer.put_chunks(layout, [cut for cut in cuts if cut[2]])
+
+    def _embed(self, model: int, chunks: Sequence[WaitingChunk], outcome: EmbedReport) -> None:
+        pairs: list[tuple[WaitingChunk, NDArray[np.float32]]] = []
+        try:
+            vectors = self._embedder.embed_documents([chunk.embedded for chunk in chunks])
+            pairs = list(zip(chunks, vectors, strict=True))
+        except EmbedderUnavailable as error:
+            pairs = self._one_by_one(chunks, outcome, error)
+        self._writer.put_vectors(model, pairs)
+        outcome.embedded += len(pairs)
+
+    def _one_by_one(
+        self, chunks: Sequence[WaitingChunk], outcome: EmbedReport, reason: EmbedderUnavailable
+    ) -> list[tuple[WaitingChunk, NDArray[np.float32]]]:
+        """What of a failed batch can be embedded; raises *reason* when the embedder fails on any text."""
+        try:
+            self._embedder.embed_query("probe")
+        except EmbedderUnavailable:
+            raise reason from None
+        pairs = []
+        failed: list[tuple[WaitingChunk, str]] = []
+        for chunk in chunks:
+            try:
+                pairs.append((chunk, self._embedder.embed_documents([chunk.embedded])[0]))
+            except EmbedderUnavailable as error:
+                failed.append((chunk, error.message))
+        for chunk, message in failed:
+            self._refused.add(chunk.id)
+            path = self._writer.path_of(chunk.doc)
+            outcome.errors.append(f"{path}: a passage could not be embedded: {message}")
+            self._writer.put_problems({path: f"a passage could not be embedded: {message}"})
+        return pairs

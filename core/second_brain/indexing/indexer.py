@@ -1,0 +1,298 @@
+"""Keep the index equal to the vault.
+
+`sync` compares the whole vault with the index, `look_at` only the places that a watcher names; both end in the same line:
+moves, deletions, then notes in batches, each batch one transaction, so that a search answers from the first batch on.
+One bad note never stops the others: it becomes a row in the index's problems.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from second_brain.errors import InvalidParameter, NotFound, NoteUnreadable
+from second_brain.index.writer import KnownNote, NoteRecord, Writer
+from second_brain.indexing.chunks import split
+from second_brain.model import FileStat, NoteFile
+from second_brain.vault import changes
+from second_brain.vault.markdown import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from second_brain.model import Layout
+    from second_brain.vault.redaction import Redaction
+    from second_brain.vault.vault import Scan, Vault
+
+PARSER_VERSION = "1"
+"""Part of every note's `form`: raise it when parsing or tokens change, and the next sync reads all notes anew."""
+
+FIRST_BATCH = 50
+BATCH = 500
+_UNKNOWN = FileStat(-1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a long run is: `phase` is "words" or "meaning", counted in notes or passages."""
+
+    phase: str
+    done: int
+    total: int
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What a sync did.  `frozen`: why deletions were not followed, "" otherwise."""
+
+    processed: int = 0
+    skipped: int = 0
+    deleted: int = 0
+    moved: int = 0
+    errors: list[str] = field(default_factory=list)
+    frozen: str = ""
+    changed_paths: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.processed or self.deleted or self.moved)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How notes become rows; a change of `form` makes every note be read again."""
+
+    redaction: Redaction
+    layout: Layout
+    inline_tags: bool = True
+
+    @property
+    def form(self) -> str:
+        """A fingerprint of everything that decides what is stored of a note."""
+        parts = (PARSER_VERSION, str(self.inline_tags), *self.redaction.patterns)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+class Indexer:
+    """Applies what changed in a vault to the index.  One thread at a time."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        writer: Writer,
+        rules: Rules,
+        *,
+        report: Callable[[Progress], None] = lambda _: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.vault = vault
+        self.writer = writer
+        self.rules = rules
+        self._report = report
+        self._clock = clock
+        self._layouts = {writer.layout(rules.layout): rules.layout, **writer.layouts_in_use()}
+
+    # -- what to do -------------------------------------------------------------------------------------------------------
+
+    def sync(self, *, full: bool = False) -> SyncReport:
+        """Make the index equal to the vault; *full* reads every note again, whatever its time stamp says."""
+        known = self.writer.known()
+        scan = self.vault.scan()
+        report = SyncReport()
+        suspects = changes.diff(scan.files, _stats(known), incomplete_folders=scan.incomplete_folders)
+        form = self.rules.form
+        outdated = {path for path in scan.files if path in known and (full or known[path].form != form)}
+        changed = sorted({*suspects.changed, *outdated})
+        missing = self._guarded(suspects.missing, known, scan, report)
+        self._apply(changed, missing, known, report, force=outdated)
+        report.skipped += len(scan.files) - len(changed)
+        self._finish(report, scan)
+        return report
+
+    def sync_file(self, argument: str) -> SyncReport:
+        """Bring one note up to date: written, deleted or newly excluded.
+
+        Raises `InvalidParameter("file_path")` for a path outside the vault, `NotFound` for one that is neither on disk nor
+        in the index.
+        """
+        path = self.vault.relative(argument)
+        known = self.writer.known()
+        report = SyncReport()
+        on_disk = self._stat(path, report) is not None
+        if not on_disk and path not in known and not report.errors:
+            raise NotFound(f"There is no note {path} in the vault.", hint="Check the spelling.", parameter="file_path")
+        changed, missing = ([path], []) if on_disk else ([], [path])
+        self._apply(changed, missing, known, report, force=set())
+        return report
+
+    def look_at(self, batch: changes.Batch) -> SyncReport:
+        """Bring the places of *batch* up to date."""
+        if batch.overflow or batch.folders:
+            return self.sync()
+        known = self.writer.known_of(batch.paths)
+        stats = _stats(known)
+        report = SyncReport()
+        changed, missing = [], []
+        for path in sorted(batch.paths):
+            stat = self._stat(path, report)
+            if stat is None:
+                if path in known:
+                    missing.append(path)
+            elif path not in known or stats[path].stat != stat:
+                changed.append(path)
+        if missing and not self.vault.root.is_dir():
+            return self.sync()
+        self._apply(changed, missing, known, report, force=set())
+        return report
+
+    # -- doing it ---------------------------------------------------------------------------------------------------------
+
+    def _guarded(
+        self, missing: Sequence[str], known: Mapping[str, KnownNote], scan: Scan, report: SyncReport
+    ) -> Sequence[str]:
+        """*missing*, or nothing when so many notes vanished in such a way that they may come back."""
+        status = self.vault.root.stat()
+        now = (status.st_dev, status.st_ino)
+        before = self.writer.get_meta("root_identity")
+        indexed = tuple(int(part) for part in before.split(":")) if before else None
+        root = changes.root_state((indexed[0], indexed[1]) if indexed else None, now)
+        since = float(self.writer.get_meta("missing_since") or 0) or self._clock()
+        reason = changes.mass_disappearance(
+            len(known),
+            len(missing),
+            root,
+            unreadable_folders=len(scan.incomplete_folders),
+            seen_for_s=self._clock() - since,
+        )
+        report.frozen = reason
+        self.writer.set_meta(
+            {"missing_since": str(since) if reason else "", **({} if reason else {"root_identity": f"{now[0]}:{now[1]}"})}
+        )
+        return [] if reason else missing
+
+    def _apply(
+        self,
+        changed: Sequence[str],
+        missing: Sequence[str],
+        known: Mapping[str, KnownNote],
+        report: SyncReport,
+        *,
+        force: set[str],
+    ) -> None:
+        moved_to = self._follow_moves(changed, missing, known, report)
+        gone = [path for path in missing if path not in moved_to.values()]
+        if gone:
+            self.writer.delete(gone)
+            report.deleted += len(gone)
+            report.changed_paths += gone
+        rest = [path for path in changed if path not in moved_to]
+        self._write(rest, known, report, force=force)
+
+    def _follow_moves(
+        self, changed: Sequence[str], missing: Sequence[str], known: Mapping[str, KnownNote], report: SyncReport
+    ) -> dict[str, str]:
+        """Re-key notes whose content came back under another path; returns new path -> old path."""
+        sizes = {stat.size for path in missing if (stat := known[path].stat)}
+        new = [path for path in changed if path not in known] if missing else []
+        files = {}
+        for path in new:
+            stat = self._stat(path, report)
+            if stat is not None and stat.size in sizes:
+                file = self._read(path, report, quiet=True)
+                if file is not None:
+                    files[path] = file
+        hashes = {path: file.content_hash for path, file in files.items()}
+        settled = changes.settle(changes.Suspects(tuple(sorted(hashes)), tuple(missing)), hashes, _stats(known))
+        if settled.moved:
+            renamed = self.writer.move([(move, files[move.new].stat) for move in settled.moved])
+            # Another file name may mean another title; the text, and so the vectors, stay as they are.
+            self.writer.put_notes([self._record(files[path]) for path in renamed])
+            report.moved += len(settled.moved)
+            report.changed_paths += [path for move in settled.moved for path in (move.old, move.new)]
+        return {move.new: move.old for move in settled.moved}
+
+    def _write(
+        self,
+        paths: Sequence[str],
+        known: Mapping[str, KnownNote],
+        report: SyncReport,
+        *,
+        force: set[str],
+    ) -> None:
+        touched: dict[str, FileStat] = {}
+        batch: list[NoteRecord] = []
+        size = FIRST_BATCH
+        for number, path in enumerate(paths):
+            file = self._read(path, report)
+            if file is None:
+                continue
+            before = known.get(path)
+            if before is not None and path not in force and before.content_hash == file.content_hash:
+                touched[path] = file.stat
+                report.skipped += 1
+                continue
+            batch.append(self._record(file))
+            if len(batch) >= size:
+                self._put(batch, report)
+                batch, size = [], BATCH
+                self._report(Progress("words", number + 1, len(paths)))
+        self._put(batch, report)
+        if touched:
+            self.writer.touch(touched)
+        if paths:
+            self._report(Progress("words", len(paths), len(paths)))
+
+    def _put(self, batch: Sequence[NoteRecord], report: SyncReport) -> None:
+        if not batch:
+            return
+        self.writer.put_notes(batch)
+        problems = {record.file.path: "; ".join(_problems(record)) for record in batch if _problems(record)}
+        self.writer.put_problems(problems, cleared=[record.file.path for record in batch])
+        report.processed += len(batch)
+        report.changed_paths += [record.file.path for record in batch]
+
+    def _stat(self, path: str, report: SyncReport) -> FileStat | None:
+        """The stamp of an eligible note, None without one; one that cannot be told stays what the index has."""
+        try:
+            return self.vault.stat(path) if self.vault.eligible(path) else None
+        except NoteUnreadable as error:
+            self._remember(path, error.message, report)
+            return _UNKNOWN
+
+    def _remember(self, path: str, reason: str, report: SyncReport) -> None:
+        report.errors.append(f"{path}: {reason}")
+        self.writer.put_problems({path: reason})
+
+    def _read(self, path: str, report: SyncReport, *, quiet: bool = False) -> NoteFile | None:
+        """The note, redacted; None when it is gone or unreadable (which is remembered, and what the index has is kept)."""
+        try:
+            file = self.vault.read(path)
+        except NotFound:
+            return None
+        except (NoteUnreadable, InvalidParameter) as error:
+            if not quiet:
+                self._remember(path, error.message, report)
+            return None
+        if self.rules.redaction:
+            return NoteFile(path, self.rules.redaction.apply(file.text), file.stat, file.content_hash, file.problem)
+        return file
+
+    def _record(self, file: NoteFile) -> NoteRecord:
+        note = parse(file.path, file.text, inline_tags=self.rules.inline_tags)
+        chunks = {number: split(note, layout) for number, layout in self._layouts.items()}
+        return NoteRecord(file, note, chunks, self.rules.form)
+
+    def _finish(self, report: SyncReport, scan: Scan) -> None:
+        self.writer.replace_scan_problems(scan.problems, present=scan.files)
+        self.writer.prune()
+        self.writer.set_meta({"last_sync": str(self._clock())})
+        report.errors += [f"{path}: {reason}" for path, reason in sorted(scan.problems.items())]
+
+
+def _problems(record: NoteRecord) -> Iterable[str]:
+    return [problem for problem in (record.file.problem, *record.note.problems) if problem]
+
+
+def _stats(known: Mapping[str, KnownNote]) -> dict[str, changes.Known]:
+    return {path: changes.Known(note.content_hash, note.stat or _UNKNOWN) for path, note in known.items()}

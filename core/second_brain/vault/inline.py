@@ -1,0 +1,158 @@
+"""Links and tags in running text.
+
+One pass from left to right, the first construct to open wins: inside a code span, a comment, a formula or an HTML tag
+nothing counts, and neither does an escaped mark.  The time is linear in the text, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from second_brain.model import Link, LinkKind
+from second_brain.vault.tags import INLINE_TAG, tag_name
+
+_OPENER = re.compile(r"\\[!-/:-@\[-`{}~]|`+|%%|<!--|<(?=[a-zA-Z/?!])|\$\$?|!?\[|(?<!\S)#")
+_WIKILINK = re.compile(r"\[\[([^\[\]|\n]+?)?(?:\\?\|((?:[^\[\]\n]|\](?!\])|\[(?!\[)){0,2000}))?\]\]")
+_TEXT = r"\[((?:[^\[\]\\]|\\.|\[[^\[\]]{0,500}\]){0,1000})\]"
+_DESTINATION = r"(?:<([^<>\n]*)>|(?!<)((?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.){0,500}\))+))"
+_MARKDOWN = re.compile(
+    rf"""{_TEXT}\([ \t\n]*{_DESTINATION}(?:\s+(?:"[^"]{{0,500}}"|'[^']{{0,500}}'|\([^()]{{0,500}}\)))?\s*\)""",
+    re.DOTALL,
+)
+_DEFINITION = re.compile(rf"[ ]{{0,3}}\[([^\]\[^][^\]\[]{{0,300}})\]:[ \t]*{_DESTINATION}", re.DOTALL)
+_HTML_TAG = re.compile(r"<[^<>]{0,2000}>")
+_FORMULA = re.compile(r"\$(?![\s$])(?:[^$\\\n]|\\.)*(?<!\s)\$(?!\d)")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CLOSERS = {"%%": "%%", "<!--": "-->", "$$": "$$"}
+
+
+def scan(text: str, line: int, links: list[Link], tags: list[str] | None) -> None:
+    """Append the links, and unless *tags* is None the tags, of the run *text*, whose first line is number *line*."""
+    _Run(text, line, links, tags).scan()
+
+
+def property_links(lines: list[str]) -> list[Link]:
+    """The links in the *lines* of a frontmatter, the opening fence first.
+
+    The line of a link is that of its key; so is the column, 0 when the link itself stands further down.
+    """
+    found: list[Link] = []
+    key_line = 1
+    for number, line in enumerate(lines, 1):
+        if line[:1] not in ("", " ", "\t", "-", "#"):
+            key_line = number
+        if "[" not in line or line.lstrip().startswith("#"):
+            continue
+        here: list[Link] = []
+        scan(line.replace("`", " "), key_line, here, None)
+        found.extend(
+            Link(link.target, LinkKind.PROPERTY, key_line, link.column if number == key_line else 0, link.text)
+            for link in here
+        )
+    return found
+
+
+class _Run:
+    def __init__(self, text: str, line: int, links: list[Link], tags: list[str] | None) -> None:
+        self._text = text
+        self._line = line
+        self._links = links
+        self._tags = tags
+        self._absent: set[str] = set()  # closers that do not come any more
+
+    def scan(self) -> None:
+        text = self._text
+        if "]:" in text:
+            self._definitions()
+        position = 0
+        while match := _OPENER.search(text, position):
+            mark = match[0]
+            if mark[0] == "`":
+                position = self._behind_code(match)
+            elif mark in _CLOSERS:
+                position = self._behind(_CLOSERS[mark], match.end())
+            elif mark == "#":
+                position = self._tag(match.start())
+            elif mark[-1] == "[" and mark[0] != "\\":
+                position = self._link(match.start(), match.end() - 1)
+            else:
+                inside = _HTML_TAG if mark == "<" else _FORMULA if mark == "$" else None
+                whole = inside.match(text, match.start()) if inside else None
+                position = whole.end() if whole else match.end()
+
+    def _behind(self, closer: str, position: int) -> int:
+        """Where the construct ends, or *position* when it never does."""
+        if closer in self._absent:
+            return position
+        found = self._text.find(closer, position)
+        if found < 0:
+            self._absent.add(closer)
+            return position
+        return found + len(closer)
+
+    def _behind_code(self, opener: re.Match[str]) -> int:
+        """A code span ends at a run of exactly as many backticks."""
+        ticks = opener[0]
+        if ticks not in self._absent:
+            for run in re.compile("`+").finditer(self._text, opener.end()):
+                if run[0] == ticks:
+                    return run.end()
+            self._absent.add(ticks)
+        return opener.end()
+
+    def _tag(self, start: int) -> int:
+        match = INLINE_TAG.match(self._text, start)
+        if match is None:
+            return start + 1
+        if self._tags is not None and (name := tag_name(match[1])):
+            self._tags.append(name)
+        return match.end()
+
+    def _link(self, start: int, bracket: int) -> int:
+        """The link that begins at *start*, its brackets at *bracket* (behind the ``!`` of an embed)."""
+        embed = bracket > start
+        if match := _WIKILINK.match(self._text, bracket):
+            target = (match[1] or "").strip().rstrip("\\").strip()
+            if target:
+                kind = LinkKind.EMBED if embed else LinkKind.WIKILINK
+                self._add(target, kind, start, (match[2] or "").strip())
+            return match.end()
+        match = _MARKDOWN.match(self._text, bracket)
+        if match is None:
+            return bracket + 1
+        label = match[1]
+        self._add_markdown(match[2] or match[3] or "", start, label, embed=embed)
+        if "](" in label or "[[" in label:
+            self._inside(label, match.start(1))
+        return match.end()
+
+    def _inside(self, label: str, offset: int) -> None:
+        """An image, or a wikilink, that stands in the text of a link."""
+        for match in re.finditer(r"!?\[", label):
+            if match.start() == 0 or label[match.start() - 1] not in "![\\":
+                start = offset + match.start()
+                self._link_within(start, offset + match.end() - 1, offset + len(label))
+
+    def _link_within(self, start: int, bracket: int, end: int) -> None:
+        part = _Run(self._text[:end], self._line, self._links, None)
+        part._link(start, bracket)
+
+    def _definitions(self) -> None:
+        """``[label]: target`` lines; footnotes are none."""
+        position = 0
+        for line in self._text.split("\n"):
+            if "]:" in line and (match := _DEFINITION.match(line)):
+                self._add_markdown(match[2] or match[3] or "", position + match.start(), match[1], embed=False)
+            position += len(line) + 1
+
+    def _add_markdown(self, destination: str, start: int, label: str, *, embed: bool) -> None:
+        target = _ESCAPE.sub(r"\1", destination.strip())
+        if target and not _SCHEME.match(target):
+            self._add(unquote(target), LinkKind.EMBED if embed else LinkKind.MARKDOWN, start, label)
+
+    def _add(self, target: str, kind: LinkKind, start: int, label: str) -> None:
+        line = self._line + self._text.count("\n", 0, start)
+        column = start - (self._text.rfind("\n", 0, start) + 1)
+        self._links.append(Link(target, kind, line, column, label))
