@@ -209,3 +209,20 @@ def visible(reader: Reader, term: str) -> tuple[NDArray[np.intp], postings.Posti
         return np.empty(0, dtype=np.intp), found
     places, mask = reader.columns.places(found.docs)
     return places, found.keep(mask)
+
+
+def spoken(text: str) -> list[tuple[str, int]]:
+    """The terms of a query's text, stop words included."""
+    return query_terms(text)
+
+
+def holders(reader: Reader, text: str) -> NDArray[np.bool_]:
+    """Which visible notes hold every word of *text*, as spelled."""
+    mask = np.ones(len(reader.columns), dtype=np.bool_)
+    found = query_terms(text)
+    for term, _ in found:
+        places, _ = reader.occurrences(term)
+        holds = np.zeros(len(mask), dtype=np.bool_)
+        holds[places] = True
+        mask &= holds
+    return mask if found else np.zeros(len(mask), dtype=np.bool_)

@@ -21,7 +21,7 @@ _ISO = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _AGO = re.compile(r"(\d{1,6})([dwmy])", re.ASCII)
-_PERIOD = re.compile(r"(this|last) (week|month|year)")
+_PERIOD = re.compile(r"(this|last)[ -](week|month|year)")
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -77,10 +77,10 @@ def moment_of(text: str, *, now: datetime, end: bool) -> datetime | None:
 def relative_moment(text: str, *, now: datetime, end: bool) -> datetime | None:
     """Read ``7d``, ``2w``, ``3m``, ``1y``, ``today``, ``yesterday``, ``this week`` (``last``; ``month``, ``year``).
 
-    A number of days, weeks, months or years ago means the day that lies so far back; weeks begin on Monday; a dash may
-    stand for the space.  None for anything else and for times before the calendar.
+    A number of days, weeks, months or years ago means the day that lies so far back; weeks begin on Monday; ``last-week``
+    will do.  None for anything else and for times before the calendar.
     """
-    words = " ".join(text.casefold().replace("-", " ").split())
+    words = " ".join(text.casefold().split())
     zone = now.tzinfo or LOCAL
     today = now.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None, fold=0)
     try:
@@ -107,6 +107,16 @@ def describe_moment(moment: datetime, *, end: bool) -> str:
     if moment == (_end_of_day(day) if end else day):
         return moment.date().isoformat()
     return moment.isoformat(timespec="seconds")
+
+
+def later(first: datetime | None, second: datetime | None) -> datetime | None:
+    """The narrower of two lower bounds."""
+    return max(filter(None, (first, second)), default=None)
+
+
+def earlier(first: datetime | None, second: datetime | None) -> datetime | None:
+    """The narrower of two upper bounds."""
+    return min(filter(None, (first, second)), default=None)
 
 
 def _iso(text: str, *, end: bool, zone: tzinfo) -> datetime | None:

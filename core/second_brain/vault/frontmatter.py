@@ -118,8 +118,8 @@ def _recovered(source: str) -> list[Entry]:
 def _recovered_value(value: str, items: list[str]) -> Any:
     if items and not value:
         return [_recovered_scalar(item) for item in items]
-    if value.startswith("[") and value.endswith("]"):
-        return [_recovered_scalar(item.strip()) for item in value[1:-1].split(",")]
+    if value.startswith("[") and not value.startswith("[["):
+        return [_recovered_scalar(item.strip()) for item in value[1:].removesuffix("]").split(",") if item.strip()]
     return _recovered_scalar(value)
 
 
@@ -167,7 +167,7 @@ class _Walk:
     def _value(self, node: yaml.Node) -> Any:
         self._left -= 1
         if isinstance(node, yaml.ScalarNode):
-            return entry_of_text(node.value) if node.style is None else text_entry(node.value)
+            return text_entry(node.value.rstrip("\n")) if node.style else entry_of_text(node.value)
         if self._left <= 0:
             self.problem = _TOO_LARGE
             return None

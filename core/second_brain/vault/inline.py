@@ -16,10 +16,9 @@ _OPENER = re.compile(r"\\[!-/:-@\[-`{}~]|`+|%%|<!--|<(?=[a-zA-Z/?!])|\$\$?|!?\[|
 _WIKILINK = re.compile(r"\[\[([^\[\]|\n]+?)?(?:\\?\|((?:[^\[\]\n]|\](?!\])|\[(?!\[)){0,2000}))?\]\]")
 _TEXT = r"\[((?:[^\[\]\\]|\\.|\[[^\[\]]{0,500}\]){0,1000})\]"
 _DESTINATION = r"(?:<([^<>\n]*)>|(?!<)((?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.){0,500}\))+))"
-_MARKDOWN = re.compile(
-    rf"""{_TEXT}\([ \t\n]*{_DESTINATION}(?:\s+(?:"[^"]{{0,500}}"|'[^']{{0,500}}'|\([^()]{{0,500}}\)))?\s*\)""",
-    re.DOTALL,
-)
+_RESOURCE = rf"""\(\s*{_DESTINATION}(?:\s+(?:"[^"]{{0,500}}"|'[^']{{0,500}}'|\([^()]{{0,500}}\)))?\s*\)"""
+_MARKDOWN = re.compile(_TEXT + _RESOURCE, re.DOTALL)
+_IMAGE = re.compile("!" + _TEXT + _RESOURCE, re.DOTALL)
 _DEFINITION = re.compile(rf"[ ]{{0,3}}\[([^\]\[^][^\]\[]{{0,300}})\]:[ \t]*{_DESTINATION}", re.DOTALL)
 _HTML_TAG = re.compile(r"<[^<>]{0,2000}>")
 _FORMULA = re.compile(r"\$(?![\s$])(?:[^$\\\n]|\\.)*(?<!\s)\$(?!\d)")
@@ -124,20 +123,9 @@ class _Run:
             return bracket + 1
         label = match[1]
         self._add_markdown(match[2] or match[3] or "", start, label, embed=embed)
-        if "](" in label or "[[" in label:
-            self._inside(label, match.start(1))
+        for image in _IMAGE.finditer(label):
+            self._add_markdown(image[2] or image[3] or "", match.start(1) + image.start(), image[1], embed=True)
         return match.end()
-
-    def _inside(self, label: str, offset: int) -> None:
-        """An image, or a wikilink, that stands in the text of a link."""
-        for match in re.finditer(r"!?\[", label):
-            if match.start() == 0 or label[match.start() - 1] not in "![\\":
-                start = offset + match.start()
-                self._link_within(start, offset + match.end() - 1, offset + len(label))
-
-    def _link_within(self, start: int, bracket: int, end: int) -> None:
-        part = _Run(self._text[:end], self._line, self._links, None)
-        part._link(start, bracket)
 
     def _definitions(self) -> None:
         """``[label]: target`` lines; footnotes are none."""

@@ -88,8 +88,9 @@ class LinkResolver:
             place = _joined(folder, form)
             return self._find(place).get("") if place else None
         if form.startswith("/"):
-            return self._find(form.lstrip("/")).get("")
-        if kind is LinkKind.MARKDOWN and (place := _joined(folder, form)) and (beside := self._find(place).get("")):
+            # A site that became a folder of the vault: its root is no longer ours, so the end of a path must do.
+            folder, form = "", form.lstrip("/")
+        elif kind is LinkKind.MARKDOWN and (place := _joined(folder, form)) and (beside := self._find(place).get("")):
             return beside
         places = self._find(form)
         return places.get("") or places.get(folder) or next(iter(places.values()), None)

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - characters that look alike are the subject
 from __future__ import annotations
 
 import unicodedata

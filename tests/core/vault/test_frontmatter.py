@@ -34,7 +34,10 @@ def head(yaml: str):
         ("---\n\nJust prose between rules.\n\n---\n", 0),
         ("---\n\n# Plan\n\n---\n", 0),
         ("---\n\n# Plan\n\nPick the plums.\n\n## Jars\n\nForty.\n\n---\n", 0),
-        ("---\nA sentence that goes on: and on\nand another line\nand more: [\n---\n", 0),
+        (
+            "---\nA sentence that goes on: and on\nand another line\nand a third one\nand a fourth\nand more: [\n---\n",
+            0,
+        ),
     ],
 )
 def test_only_a_mapping_between_the_fences_is_a_frontmatter(text, end_line):
@@ -172,7 +175,7 @@ def test_a_title_is_the_text_as_typed(yaml, title):
         ("created: {{date:YYYY-MM-DD}}\ntags: [{{tag}}, real]", "template placeholders", ("real",)),
         ('id: <% tp.date.now("YYYY") %>\ntags: [a]', "template placeholders", ("a",)),
         ("tags: [a]\nkey: 1\ntags: [b]", "the key tags stands in the frontmatter more than once", ("a", "b")),
-        ('tags: ["#a", b\nother: x', "invalid YAML", ()),
+        ('tags: ["#a", b\nother: x', "invalid YAML", ("a", "b")),
         ("'tags': x\nbad: [", "invalid YAML", ("x",)),
         ("loop: &a [*a]\ntags: [t]", "refers to itself", ("t",)),
         ("x: *nowhere\ntags: [t]", "invalid YAML", ("t",)),
@@ -212,7 +215,8 @@ def test_an_alias_bomb_is_cut():
 
 
 @pytest.mark.parametrize(
-    "yaml", ["a: " + "[" * 5000, "a: " + "[" * 200 + "]" * 200, "? " * 5000, "\n".join(" " * n + "a:" for n in range(300))]
+    "yaml",
+    ["a: " + "[" * 5000, "a: " + "[" * 200 + "]" * 200, "? " * 5000, "\n".join(" " * n + "a:" for n in range(300))],
 )
 def test_deep_nesting_ends_in_a_problem_or_in_prose(yaml):
     parsed = head(yaml)

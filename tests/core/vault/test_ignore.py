@@ -108,6 +108,6 @@ def test_a_folder_is_pruned_only_when_nothing_in_it_can_be_a_note(globs, text, f
 
 
 def test_a_line_that_is_no_pattern_is_named_with_its_number():
-    with pytest.raises(ConfigError, match="Line 2 of .secondbrainignore") as caught:
+    with pytest.raises(ConfigError, match=r"Line 2 of \.secondbrainignore") as caught:
         IgnoreRules((), "drafts/\n!\n")
     assert caught.value.parameter == ".secondbrainignore"

@@ -216,8 +216,7 @@ def test_a_note_beyond_the_limit_is_refused_with_the_figure(vault, root, monkeyp
 
 
 def test_a_name_that_is_not_utf8_is_a_problem_of_its_own(vault, root):
-    with open(os.fsencode(root) + b"/caf\xe9.md", "wb") as file:
-        file.write(b"x")
+    (root / os.fsdecode(b"caf\xe9.md")).write_bytes(b"x")
     scan = vault.scan()
     assert sorted(scan.files) == ["Deep/er/b.md", "a.md"]
     assert scan.problems == {"caf\ufffd.md": "the name is not valid UTF-8; rename it to have it indexed"}
@@ -302,5 +301,5 @@ def test_an_ignore_file_that_cannot_be_read_stops_the_vault(root, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(VaultUnavailable, match=".secondbrainignore"):
+    with pytest.raises(VaultUnavailable, match=r"\.secondbrainignore"):
         read_ignore_file(root)

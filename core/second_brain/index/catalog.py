@@ -1,0 +1,198 @@
+"""What the index knows of the notes it shows: names, tags, folders, properties, links, problems, counts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import numpy as np
+
+from second_brain.index import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from second_brain.index.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A note as the index has it; times in epoch seconds."""
+
+    doc: int
+    path: str
+    title: str
+    content_hash: str
+    modified: float
+    mtime: float
+    mtime_ns: int
+    size: int
+    words: int
+
+
+_NOTE = (
+    "SELECT doc, path, coalesce(title, ''), coalesce(content_hash, ''), coalesce(content_mtime, mtime, 0), coalesce(mtime, 0),"
+    " coalesce(mtime_ns, 0), coalesce(size, -1), words FROM files"
+)
+
+
+def notes(reader: Reader, docs: Sequence[int]) -> dict[int, NoteRow]:
+    """The rows of *docs*; unknown ones are missing from the answer."""
+    rows = reader.connection.execute(f"{_NOTE} WHERE doc IN carray(?)", (_numbers(docs),))
+    return {row[0]: NoteRow(*row) for row in rows} if len(docs) else {}
+
+
+def note_at(reader: Reader, path: str) -> NoteRow | None:
+    """The note of exactly this path."""
+    row = reader.connection.execute(f"{_NOTE} WHERE path = ?", (path,)).fetchone()
+    return NoteRow(*row) if row else None
+
+
+def newest(reader: Reader, limit: int, places: np.ndarray[Any, np.dtype[np.intp]] | None) -> list[NoteRow]:
+    """The *limit* notes whose content changed last, of those at *places* (None: of all)."""
+    where, values = "", ()
+    if places is not None:
+        if not len(places):
+            return []
+        where, values = " WHERE doc IN carray(?)", (_numbers(reader.columns.docs[places].tolist()),)
+    rows = reader.connection.execute(
+        f"{_NOTE}{where} ORDER BY coalesce(content_mtime, mtime, 0) DESC, path LIMIT ?", (*values, limit)
+    )
+    return [NoteRow(*row) for row in rows]
+
+
+def tags_of(reader: Reader, paths: Sequence[str]) -> dict[str, list[str]]:
+    """The tags of each path as typed, those of the frontmatter first; only tags of indexed notes count."""
+    found: dict[str, list[str]] = {path: [] for path in paths}
+    for path in paths:
+        rows = reader.connection.execute(
+            "SELECT t.tag FROM tags t JOIN files f ON f.path = t.path WHERE t.path = ? ORDER BY t.source, t.tag", (path,)
+        )
+        seen: set[str] = set()
+        for (tag,) in rows:
+            if (key := schema.tag_key(tag)) not in seen:
+                seen.add(key)
+                found[path].append(tag)
+    return found
+
+
+def tag_counts(reader: Reader) -> Counter[str]:
+    """In how many notes each tag stands, under its most common spelling (ties: the first in code point order)."""
+    spellings: dict[str, Counter[str]] = {}
+    notes_of: Counter[str] = Counter()
+    seen: set[tuple[str, str]] = set()
+    for path, tag, key in reader.connection.execute(
+        "SELECT t.path, t.tag, t.key FROM tags t JOIN files f ON f.path = t.path"
+    ):
+        spellings.setdefault(key, Counter())[tag] += 1
+        if (path, key) not in seen:
+            seen.add((path, key))
+            notes_of[key] += 1
+    return Counter(
+        {min(counts, key=lambda tag: (-counts[tag], tag)): notes_of[key] for key, counts in spellings.items()}
+    )
+
+
+def folder_counts(reader: Reader) -> Counter[str]:
+    """How many notes lie in or below each folder; "" is the vault."""
+    found: Counter[str] = Counter()
+    for (path,) in reader.connection.execute("SELECT path FROM files"):
+        found[""] += 1
+        folder = path.rpartition("/")[0]
+        while folder:
+            found[folder] += 1
+            folder = folder.rpartition("/")[0]
+    return found
+
+
+def property_examples(reader: Reader, limit: int) -> list[tuple[str, int, str]]:
+    """The most used frontmatter keys: (key, notes, the most common short value)."""
+    rows = reader.connection.execute(
+        "SELECT key, count(DISTINCT doc) AS n FROM frontmatter GROUP BY key ORDER BY n DESC, key LIMIT ?", (limit,)
+    ).fetchall()
+    found = []
+    for key, count in rows:
+        example = reader.connection.execute(
+            "SELECT value FROM frontmatter WHERE key = ? AND value <> '' AND length(value) <= 40"
+            " GROUP BY value ORDER BY count(*) DESC, value LIMIT 1",
+            (key,),
+        ).get
+        found.append((key, count, example or ""))
+    return found
+
+
+def date_range(reader: Reader) -> tuple[float, float] | None:
+    """The oldest and the newest content time, epoch seconds; None without notes."""
+    low, high = reader.connection.execute(
+        "SELECT min(coalesce(content_mtime, mtime)), max(coalesce(content_mtime, mtime)) FROM files"
+    ).fetchone()
+    return None if low is None else (low, high)
+
+
+def aliases(reader: Reader) -> dict[str, list[str]]:
+    """Every visible note's path with its aliases, in path order."""
+    found: dict[str, list[str]] = {path: [] for (path,) in reader.connection.execute("SELECT path FROM files ORDER BY path")}
+    rows = reader.connection.execute(
+        "SELECT f.path, n.name FROM names n JOIN files f ON f.doc = n.doc WHERE n.kind = 'alias' ORDER BY f.path, n.ordinal"
+    )
+    for path, alias in rows:
+        found[path].append(alias)
+    return found
+
+
+def named(reader: Reader, folded: str) -> list[int]:
+    """Notes whose title, file name or an alias is *folded* (see `schema.value_key`)."""
+    rows = reader.connection.execute("SELECT DISTINCT doc FROM names WHERE folded = ?", (folded,))
+    return [doc for (doc,) in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link as it stands in a note."""
+
+    source: str
+    target: str
+    kind: str
+    line: int
+    column: int
+
+
+def links(reader: Reader, source: str | None = None) -> list[LinkRow]:
+    """The links of one note or of all, in path and text order."""
+    where, values = (" WHERE f.path = ?", (source,)) if source is not None else ("", ())
+    rows = reader.connection.execute(
+        "SELECT f.path, l.target, l.kind, l.line, l.col FROM links l JOIN files f ON f.doc = l.doc"
+        f"{where} ORDER BY f.path, l.ordinal",
+        values,
+    )
+    return [LinkRow(*row) for row in rows]
+
+
+def headings(reader: Reader, doc: int) -> list[tuple[int, str, int, list[str]]]:
+    """(level, text, line, path) of a note's headings."""
+    rows = reader.connection.execute(
+        "SELECT level, text, line, path FROM headings WHERE doc = ? ORDER BY ordinal", (doc,)
+    )
+    return [(level, text, line, json.loads(path)) for level, text, line, path in rows]
+
+
+def problems(reader: Reader) -> list[tuple[str, str]]:
+    """(path, reason) of everything that could not be (fully) read."""
+    return reader.connection.execute("SELECT path, reason FROM problems ORDER BY path").fetchall()
+
+
+def note_count(reader: Reader) -> int:
+    """How many notes are visible."""
+    return int(reader.connection.execute("SELECT count(*) FROM files").get)
+
+
+def meta(reader: Reader, key: str) -> str:
+    """A figure that the writer remembered, "" without one; never of a note."""
+    return schema.get_meta(reader.connection, key)
+
+
+def _numbers(docs: Sequence[int]) -> Any:
+    return apsw.carray(np.array(docs, dtype=np.int64))

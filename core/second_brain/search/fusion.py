@@ -1,0 +1,49 @@
+"""Combine the ranking by words with the ranking by meaning.
+
+Pure functions of scores.  Word scores and cosines live on different scales, so both are brought to 0..1 over the candidates
+of this query.  How much meaning counts depends on whether the embedder speaks the language of the query: an English model must
+not drag another language down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MEANING_COVERED = 0.5
+MEANING_UNCOVERED = 0.1
+RRF_K = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Notes that either ranking proposes: places, word scores (0 without a match), cosines (nan where unknown)."""
+
+    places: NDArray[np.intp]
+    words: NDArray[np.float64]
+    cosines: NDArray[np.float64]
+
+
+def fuse(candidates: Candidates, meaning_weight: float) -> NDArray[np.float64]:
+    """A score in 0..1 for each candidate: the weighted mean of both, each relative to the best of this query."""
+    words = candidates.words / max(float(candidates.words.max(initial=0.0)), 1e-12)
+    known = ~np.isnan(candidates.cosines)
+    meaning = np.zeros(len(words))
+    if known.any():
+        low, high = float(candidates.cosines[known].min()), float(candidates.cosines[known].max())
+        meaning[known] = (candidates.cosines[known] - low) / max(high - low, 1e-12)
+    return np.asarray((1.0 - meaning_weight) * words + meaning_weight * meaning)
+
+
+def reciprocal_ranks(rankings: list[list[int]]) -> dict[int, float]:
+    """Reciprocal rank fusion: each list gives 1 / (60 + rank), ranks from 1."""
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, item in enumerate(ranking, start=1):
+            scores[item] = scores.get(item, 0.0) + 1.0 / (RRF_K + rank)
+    return scores

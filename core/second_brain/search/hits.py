@@ -1,0 +1,161 @@
+"""Turn ranked notes into what is shown: names, tags, a passage read from disk, within the budget of an answer."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from second_brain.index import catalog, chunk_lines
+from second_brain.index.postings import FIELDS
+from second_brain.model import folder_of, stem_of
+from second_brain.search import snippets, tokencount
+from second_brain.search.answer import Evidence, Hit, Snippet
+from second_brain.search.request import Ranking
+
+if TYPE_CHECKING:
+    from second_brain.index.catalog import NoteRow
+    from second_brain.index.reader import Reader
+    from second_brain.model import ParsedNote
+    from second_brain.search.engine import Scored, Tools
+    from second_brain.search.request import Request
+
+MOVED = "file moved — reindex"
+LEAST_SNIPPET = 80
+
+
+def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list[Hit]:
+    """The hits of *scored*, in order; reads the notes that are shown and no others."""
+    docs = reader.columns.docs[np.array(scored.places, dtype=np.intp)].tolist()
+    rows = catalog.notes(reader, docs)
+    tags = catalog.tags_of(reader, [row.path for row in rows.values()])
+    links = wikilinks(reader, [row.path for row in rows.values()])
+    lines = chunk_lines.of(reader, sorted(scored.passages.values()))
+    shown = []
+    for place, score, doc in zip(scored.places, scored.scores, docs, strict=True):
+        row = rows[doc]
+        note = tools.read(row.path)
+        near = lines.get(scored.passages.get(place, -1))
+        snippet = Snippet() if note is None else _snippet(note, request, scored, near, tools.settings.snippet_chars)
+        shown.append(
+            Hit(
+                path=row.path,
+                title=row.title or stem_of(row.path),
+                wikilink=links[row.path],
+                folder=folder_of(row.path),
+                tags=tuple(tags[row.path]),
+                modified=row.modified,
+                score=score,
+                matched=_matched(place, score, scored),
+                snippet=snippet,
+                note=MOVED if note is None else _state(row, scored, place),
+                evidence=_evidence(reader, place, scored),
+            )
+        )
+    return within_budget(shown, tools.settings.result_budget)
+
+
+def _state(row: NoteRow, scored: Scored, place: int) -> str:
+    del row
+    if scored.ranking is Ranking.BEST and scored.cosines and place not in scored.cosines:
+        return "not embedded yet"
+    return ""
+
+
+def _matched(place: int, score: float | None, scored: Scored) -> str:
+    if score is None:
+        return "filters"
+    by_words = scored.word_ranking is not None and bool(scored.word_ranking.matched[place])
+    if by_words and place in scored.cosines:
+        return "both"
+    return "words" if by_words or place not in scored.cosines else "meaning"
+
+
+def _snippet(
+    note: ParsedNote, request: Request, scored: Scored, near: tuple[int, int] | None, limit: int
+) -> Snippet:
+    if scored.word_ranking is None:
+        return snippets.beginning(note, limit)
+    weights = {
+        variant.term: variant.weight * max(float(idf), 0.1)
+        for concept, idf in zip(scored.word_ranking.concepts, scored.word_ranking.idf, strict=True)
+        for variant in concept.variants
+    }
+    return snippets.best_passage(note, weights, request.query.phrases, limit=limit, near=near)
+
+
+def _evidence(reader: Reader, place: int, scored: Scored) -> Evidence:
+    ranking = scored.word_ranking
+    if ranking is None:
+        return Evidence(cosine=scored.cosines.get(place))
+    bits = int(ranking.matched[place])
+    found = [concept for number, concept in enumerate(ranking.concepts) if bits >> number & 1]
+    fields = {
+        field
+        for concept in found
+        for variant in concept.variants
+        for field in _fields_with(reader, variant.term, place)
+    }
+    highest = max(float(ranking.score.max(initial=0.0)), 1e-12)
+    return Evidence(
+        words=tuple(concept.word for concept in found),
+        missing=tuple(concept.word for number, concept in enumerate(ranking.concepts) if not bits >> number & 1),
+        fields=tuple(field for field in (*FIELDS, "body") if field in fields),
+        word_share=float(ranking.score[place]) / highest,
+        cosine=scored.cosines.get(place),
+        named=place in scored.named,
+    )
+
+
+def _fields_with(reader: Reader, term: str, place: int) -> list[str]:
+    places, found = reader.occurrences(term)
+    where = np.flatnonzero(places == place)
+    if not len(where):
+        return []
+    index = int(where[0])
+    named = [field for number, field in enumerate(FIELDS) if found.field_tf(number)[index]]
+    return [*named, "body"] if found.body_tf[index] else named
+
+
+def wikilinks(reader: Reader, paths: list[str]) -> dict[str, str]:
+    """``[[stem]]`` for each path, path-qualified when another visible note has the same stem (case and form aside)."""
+    if not paths:
+        return {}
+    wanted = {_name_key(path) for path in paths}
+    counts = Counter(
+        key for (path,) in reader.connection.execute("SELECT path FROM files") if (key := _name_key(path)) in wanted
+    )
+    return {
+        path: f"[[{stem_of(path) if counts[_name_key(path)] == 1 else path[:-3]}]]" for path in paths
+    }
+
+
+def _name_key(path: str) -> str:
+    return unicodedata.normalize("NFC", stem_of(path)).casefold()
+
+
+def within_budget(shown: list[Hit], budget: int) -> list[Hit]:
+    """Shrink snippets evenly until the answer fits in *budget* tokens; drop the last hits only when that is not enough."""
+    if not shown or _tokens(shown) <= budget:
+        return shown
+    limit = max(len(hit.snippet.text) for hit in shown)
+    while limit > LEAST_SNIPPET:
+        limit = max(LEAST_SNIPPET, limit * 3 // 4)
+        fitted = [replace(hit, snippet=snippets.shortened(hit.snippet, limit)) for hit in shown]
+        if _tokens(fitted) <= budget:
+            return fitted
+    fitted = [replace(hit, snippet=snippets.shortened(hit.snippet, LEAST_SNIPPET)) for hit in shown]
+    while len(fitted) > 1 and _tokens(fitted) > budget:
+        fitted.pop()
+    return fitted
+
+
+def _tokens(shown: list[Hit]) -> int:
+    return sum(tokencount.estimate(_rendered(hit)) for hit in shown)
+
+
+def _rendered(hit: Hit) -> str:
+    return " ".join((hit.wikilink, hit.path, hit.title, " ".join(hit.tags), "2026-01-01T00:00:00Z 0.123", hit.snippet.text))

@@ -1,0 +1,224 @@
+"""What of a note is shown: the passage that fits the query best, read from the text as it is now."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from second_brain.index.text import exact, tokens
+from second_brain.search.answer import Snippet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from second_brain.model import Heading, ParsedNote
+
+CONTEXT_LINES = 1
+_BLANK = re.compile(r"\s*\Z")
+
+
+def beginning(note: ParsedNote, limit: int) -> Snippet:
+    """The first *limit* characters of the body: no frontmatter, no headings, no blank start."""
+    lines = note.text.split("\n")
+    headings = {heading.line for heading in note.headings}
+    under = {line for block in note.blocks if block.kind == "heading" for line in range(block.start, block.end + 1)}
+    first = note.frontmatter.end_line
+    shown: list[tuple[int, str]] = []
+    for number in range(first + 1, len(lines) + 1):
+        line = lines[number - 1]
+        if number in headings or number in under or (not shown and _BLANK.match(line)):
+            continue
+        shown.append((number, line))
+        if sum(len(text) + 1 for _, text in shown) > limit:
+            break
+    if not shown:
+        shown = [(heading.line, heading.text) for heading in note.headings[:5]]
+    if not shown:
+        return Snippet()
+    text = _cut("\n".join(line for _, line in shown).rstrip(), limit)
+    last = shown[min(text.count("\n"), len(shown) - 1)][0]
+    return Snippet(text, shown[0][0], last, (), heading_path_at(note.headings, shown[0][0]))
+
+
+def best_passage(
+    note: ParsedNote,
+    weights: Mapping[str, float],
+    phrases: Sequence[str],
+    *,
+    limit: int,
+    near: tuple[int, int] | None = None,
+) -> Snippet:
+    """The lines around the densest matches of *weights* (term -> weight) and *phrases*.
+
+    *near*: lines (first, last) of the passage whose meaning was nearest; it is shown when no word matches and preferred when
+    words match as well elsewhere.  At most *limit* characters.
+    """
+    text = note.text
+    found = [token for token in tokens(text) if token.term in weights]
+    pieces = [span for phrase in phrases for span in _phrase_spans(text, phrase)]
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))][:-1]
+    body_from = note.frontmatter.end_line + 1
+    gains: dict[int, dict[str, float]] = {}
+    for token in found:
+        gains.setdefault(bisect_right(starts, token.start), {})[token.term] = weights[token.term]
+    for number, (start, _) in enumerate(pieces):
+        gains.setdefault(bisect_right(starts, start), {})[f"\0{number}"] = 4.0
+    if not gains:
+        return beginning(note, limit) if near is None else _window(note, starts, near[0], near[0], limit, ())
+    line = _best_line(gains, near, body_from)
+    spans = sorted({(token.start, token.end) for token in found} | set(pieces))
+    return _window(note, starts, line, line, limit, spans)
+
+
+def _best_line(gains: Mapping[int, Mapping[str, float]], near: tuple[int, int] | None, body_from: int) -> int:
+    """The line from which a few lines hold the most different words; the body before the frontmatter."""
+
+    def worth(line: int) -> tuple[float, int]:
+        seen: dict[str, float] = {}
+        for offset in range(4):
+            for term, weight in gains.get(line + offset, {}).items():
+                seen.setdefault(term, weight * (1.0 - 0.1 * offset))
+        value = sum(seen.values())
+        if near is not None and near[0] <= line <= near[1]:
+            value *= 1.3
+        if line < body_from:
+            value *= 0.5
+        return value, -line
+
+    return max(gains, key=worth)
+
+
+def _window(
+    note: ParsedNote,
+    starts: Sequence[int],
+    first: int,
+    last: int,
+    limit: int,
+    spans: Sequence[tuple[int, int]],
+) -> Snippet:
+    """Whole lines from *first* on, as many as fit, a little context before; a very long line is cut around its match."""
+    lines = note.text.split("\n")
+    stop = len(lines)
+    if first > note.frontmatter.end_line:
+        while first < stop and _BLANK.match(lines[first - 1]):
+            first += 1
+    end = first
+    size = len(lines[first - 1])
+    while end < stop and size + len(lines[end]) + 1 <= limit and end - first < 7:  # noqa: PLR2004 - eight lines at most
+        size += len(lines[end]) + 1
+        end += 1
+    before = first
+    if (
+        before > note.frontmatter.end_line + 1
+        and not _BLANK.match(lines[before - 2])
+        and size + len(lines[before - 2]) < limit
+    ):
+        before -= 1
+    begin = starts[before - 1]
+    finish = starts[end - 1] + len(lines[end - 1])
+    heading_path = heading_path_at(note.headings, max(first, last))
+    if finish - begin <= limit:
+        text = note.text[begin:finish].rstrip()
+        return Snippet(text, before, before + text.count("\n"), _inside(spans, begin, begin + len(text)), heading_path)
+    return _cut_line(note.text, starts, first, limit, spans, heading_path)
+
+
+def _cut_line(
+    text: str,
+    starts: Sequence[int],
+    line: int,
+    limit: int,
+    spans: Sequence[tuple[int, int]],
+    heading_path: tuple[str, ...],
+) -> Snippet:
+    begin = starts[line - 1]
+    finish = text.find("\n", begin)
+    finish = len(text) if finish < 0 else finish
+    inside = [span for span in spans if begin <= span[0] < finish]
+    centre = inside[0][0] if inside else begin
+    left = max(begin, min(centre - limit // 4, finish - limit))
+    if left > begin:
+        space = text.find(" ", left, centre)
+        left = space + 1 if space >= 0 else left
+    right = min(finish, left + limit - 2)
+    head, tail = ("…" if left > begin else ""), ("…" if right < finish else "")
+    shift = len(head)
+    marks = tuple((start + shift, stop + shift) for start, stop in _inside(spans, left, right))
+    return Snippet(f"{head}{text[left:right]}{tail}", line, line, marks, heading_path)
+
+
+def _inside(spans: Sequence[tuple[int, int]], begin: int, end: int) -> tuple[tuple[int, int], ...]:
+    """Spans within a stretch, relative to it, overlapping ones joined."""
+    marks: list[tuple[int, int]] = []
+    for start, stop in spans:
+        if start < begin or stop > end:
+            continue
+        if marks and start - begin < marks[-1][1]:
+            marks[-1] = (marks[-1][0], max(marks[-1][1], stop - begin))
+        else:
+            marks.append((start - begin, stop - begin))
+    return tuple(marks)
+
+
+def _phrase_spans(text: str, phrase: str) -> list[tuple[int, int]]:
+    """Where *phrase* stands in *text*, compared as `exact.holders` does; empty where folding moves the offsets."""
+    needle, hay = exact(phrase), exact(text)
+    if not needle:
+        return []
+    if len(hay) != len(text):
+        return _phrase_spans_by_line(text, needle)
+    spans = []
+    place = hay.find(needle)
+    while place >= 0:
+        spans.append((place, place + len(needle)))
+        place = hay.find(needle, place + len(needle))
+    return spans
+
+
+def _phrase_spans_by_line(text: str, needle: str) -> list[tuple[int, int]]:
+    """As above for texts whose folded form is longer or shorter: lines that keep their length, else the whole line."""
+    spans = []
+    offset = 0
+    for line in text.split("\n"):
+        hay = exact(line)
+        place = hay.find(needle)
+        if place >= 0:
+            same = len(hay) == len(line)
+            spans.append((offset + place, offset + place + len(needle)) if same else (offset, offset + len(line)))
+        offset += len(line) + 1
+    return spans
+
+
+def heading_path_at(headings: Sequence[Heading], line: int) -> tuple[str, ...]:
+    """The headings above a line, outermost first."""
+    path: tuple[str, ...] = ()
+    for heading in headings:
+        if heading.line > line:
+            break
+        path = heading.path
+    return path
+
+
+def _cut(text: str, limit: int) -> str:
+    """At most *limit* characters, cut between words where there is a space near the end."""
+    if len(text) <= limit:
+        return text
+    cut = text[: max(0, limit - 1)]
+    space = cut.rfind(" ", max(0, len(cut) - 40))
+    return (cut[:space] if space > 0 else cut).rstrip() + "…"
+
+
+def shortened(snippet: Snippet, limit: int) -> Snippet:
+    """The same snippet in at most *limit* characters, its first mark kept in view."""
+    if len(snippet.text) <= limit:
+        return snippet
+    start = 0
+    if snippet.marks and snippet.marks[0][1] > limit:
+        start = max(0, snippet.marks[0][0] - limit // 4)
+    skipped = snippet.text[:start].count("\n")
+    text = _cut(snippet.text[start:], limit)
+    marks = tuple((a - start, b - start) for a, b in snippet.marks if a >= start and b - start <= len(text))
+    line = snippet.start_line + skipped
+    return Snippet(text, line, line + text.count("\n"), marks, snippet.heading_path)
