@@ -79,7 +79,9 @@ class NoteUnreadable(Unavailable):
 
 
 class IndexUnavailable(Unavailable):
-    """The database is corrupt, read-only, on a full disk or not there."""
+    """The database is damaged (then `damaged` is true), read-only, on a full disk or not there."""
+
+    damaged = False
 
 
 class WriterBusy(Unavailable):

@@ -186,7 +186,7 @@ def problems(reader: Reader) -> list[tuple[str, str]]:
 
 def note_count(reader: Reader) -> int:
     """How many notes are visible."""
-    return int(reader.connection.execute("SELECT count(*) FROM files").get)
+    return int(reader.connection.execute("SELECT count(doc) FROM files").get)
 
 
 def meta(reader: Reader, key: str) -> str:

@@ -53,10 +53,12 @@ def told_in_words(path: Path) -> Iterator[None]:
 
 def corrupt(path: Path) -> IndexUnavailable:
     """The error for a file that is no usable database."""
-    return IndexUnavailable(
+    error = IndexUnavailable(
         f"The index {path} is damaged or is not a Second Brain index.",
         hint="Run `second-brain sync --mode full`: the damaged file is kept aside and a new index is built.",
     )
+    error.damaged = True
+    return error
 
 
 def connect(path: Path) -> apsw.Connection:
@@ -103,3 +105,13 @@ def load_vector_functions(connection: apsw.Connection) -> None:
         ) from error
     finally:
         connection.enable_load_extension(False)
+
+
+def extension_version() -> str:
+    """The versions of SQLite and sqlite-vec in use; raises `IndexUnavailable` when the extension cannot be loaded."""
+    connection = apsw.Connection(":memory:")
+    try:
+        load_vector_functions(connection)
+        return f"SQLite {apsw.sqlite_lib_version()}, sqlite-vec {connection.execute('SELECT vec_version()').get}"
+    finally:
+        connection.close()

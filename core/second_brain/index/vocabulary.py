@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from second_brain.index.reader import Reader
 
 SHORTEST_CORRECTED = 4
+LONG_WORD = 8
 MOST_CORRECTIONS = 3
 
 
@@ -33,18 +34,21 @@ class Vocabulary:
     def near(self, word: str) -> list[tuple[str, float]]:
         """The visible words with the fewest typing errors between them and *word*, with their similarity (0..1).
 
-        At most one error in words of up to five letters, two in longer ones; transposed letters count as one.
+        At most one error in words of up to seven letters; two in longer ones, which must begin alike.  Transposed letters count
+        as one.
         """
         if len(word) < SHORTEST_CORRECTED or word.isdecimal():
             return []
         from rapidfuzz.distance import OSA  # noqa: PLC0415 - 9 ms that a query of known words does not need
         from rapidfuzz.process import extract  # noqa: PLC0415
 
-        allowed = 1 if len(word) <= SHORTEST_CORRECTED + 1 else 2
+        allowed = 1 if len(word) < LONG_WORD else 2
         found: list[tuple[int, int, str]] = []
         for length in range(len(word) - allowed, len(word) + allowed + 1):
             choices = self._words_by_length().get(length, [])
             for term, distance, _ in extract(word, choices, scorer=OSA.distance, score_cutoff=allowed, limit=None):
+                if distance > 1 and term[0] != word[0]:
+                    continue
                 frequency = self._reader.frequency(term)
                 if frequency:
                     found.append((int(distance), -frequency, term))

@@ -17,7 +17,7 @@ from second_brain.index.text import is_english
 from second_brain.index.words import WordRanking
 from second_brain.search import fusion, hits, narrowing
 from second_brain.search.answer import Answer
-from second_brain.search.request import Ranking
+from second_brain.search.request import Ranking, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from second_brain.index.reader import Reader
     from second_brain.model import ParsedNote
-    from second_brain.search.request import Request
 
 POOL = 200
 """So many notes of each ranking take part in the fusion."""

@@ -1,0 +1,377 @@
+"""The one object that every face holds, and the one place where the parts are put together.
+
+`SecondBrain` opens what a call needs when it needs it and delegates; it decides nothing itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from second_brain.errors import EmbedderUnavailable, IndexUnavailable, InvalidParameter, NotFound, VaultUnavailable
+from second_brain.model import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from second_brain.config import Config
+    from second_brain.embedding import Embedder, EmbedderSpec
+    from second_brain.index.reader import Reader
+    from second_brain.index.writer import Writer
+    from second_brain.indexing.embed import Embedding, EmbedReport
+    from second_brain.indexing.indexer import Indexer, Progress, SyncReport
+    from second_brain.indexing.worker import Listener
+    from second_brain.model import FileStat, Layout, ParsedNote
+    from second_brain.reading.links import NoteLinks
+    from second_brain.reading.notes import NoteText
+    from second_brain.search.answer import Answer
+    from second_brain.search.engine import Tools
+    from second_brain.search.explain import WhyNot
+    from second_brain.search.request import Request
+    from second_brain.search.vocabulary import Facets
+    from second_brain.status import Check
+    from second_brain.vault.redaction import Redaction
+    from second_brain.vault.vault import Vault
+
+PARSED_NOTES_KEPT = 128
+UNKNOWN_MODEL_WORDS = 350
+"""How long a passage may be when the embedder cannot say: what is longer is split when it is embedded."""
+
+
+def _silent(_: Progress) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOutcome:
+    """What a sync did: to the notes, and to the vectors (None when they were not asked for)."""
+
+    notes: SyncReport
+    vectors: EmbedReport | None
+
+
+class SecondBrain:
+    """One vault and its index, seen through a scope."""
+
+    def __init__(self, config: Config, scope: Scope | None = None, *, embedder: Embedder | None = None) -> None:
+        self.config = config
+        self.scope = scope or Scope()
+        self._reader: Reader | None = None
+        self._vault: Vault | None = None
+        self._given_embedder = embedder
+        self._embedders: dict[str, Embedder | None] = {}
+        self._parsed: OrderedDict[str, tuple[FileStat, ParsedNote]] = OrderedDict()
+        self._redaction: Redaction | None = None
+        self._lock = threading.RLock()
+
+    # -- parts ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def reader(self) -> Reader:
+        """The scoped index; raises `IndexUnavailable` when there is none yet."""
+        with self._lock:
+            if self._reader is None:
+                from second_brain.index.reader import open_reader  # noqa: PLC0415
+
+                self._reader = open_reader(self.config.db_path, self.scope)
+            return self._reader
+
+    @property
+    def vault(self) -> Vault:
+        """The vault's files; raises `VaultUnavailable`."""
+        with self._lock:
+            if self._vault is None:
+                self._vault = self.fresh_vault()
+            return self._vault
+
+    def fresh_vault(self) -> Vault:
+        """The vault with the ignore rules as they are now."""
+        from second_brain.vault.ignore import IgnoreRules  # noqa: PLC0415
+        from second_brain.vault.vault import Vault, read_ignore_file  # noqa: PLC0415
+
+        if self.config.vault_path is None:
+            raise VaultUnavailable(
+                "No vault is configured.", hint="Name one with --vault FOLDER, or run: second-brain init"
+            )
+        root = Path(os.path.realpath(self.config.vault_path))
+        rules = IgnoreRules(self.config.exclude_globs, read_ignore_file(root))
+        return Vault(self.config.vault_path, rules, follow_symlinks=self.config.follow_symlinks)
+
+    @property
+    def redaction(self) -> Redaction:
+        """The patterns that nothing shows or stores."""
+        if self._redaction is None:
+            from second_brain.vault.redaction import Redaction  # noqa: PLC0415
+
+            self._redaction = Redaction(self.config.redact_patterns)
+        return self._redaction
+
+    def _spec(self, *, threads: int = 1) -> EmbedderSpec:
+        from second_brain.embedding import EmbedderSpec  # noqa: PLC0415
+
+        kind = self.config.embedder_kind()
+        return EmbedderSpec(
+            kind,
+            ollama_url=self.config.ollama_url,
+            ollama_model=self.config.embedding_model,
+            folder=Path(self.config.embedder) if kind == "folder" else None,
+            threads=threads,
+        )
+
+    def configured_embedder(self, *, threads: int = 1) -> Embedder:
+        """The embedder that new vectors come from."""
+        from second_brain.embedding import make_embedder  # noqa: PLC0415
+
+        return self._given_embedder or make_embedder(self._spec(threads=threads))
+
+    def embedder_for(self, fingerprint: str) -> Embedder | None:
+        """The embedder that made the vectors of *fingerprint*, if it can be had."""
+        if fingerprint not in self._embedders:
+            self._embedders[fingerprint] = self._find_embedder(fingerprint)
+        return self._embedders[fingerprint]
+
+    def _find_embedder(self, fingerprint: str) -> Embedder | None:
+        from second_brain.embedding import embedder_for  # noqa: PLC0415
+
+        if self._given_embedder is not None:
+            return self._given_embedder if self._given_embedder.fingerprint == fingerprint else None
+        found = embedder_for(fingerprint, self._spec())
+        if found is None and fingerprint.startswith("folder:") and self.config.embedder_kind() == "folder":
+            with contextlib.suppress(EmbedderUnavailable):
+                folder = self.configured_embedder()
+                found = folder if folder.fingerprint == fingerprint else None
+        return found
+
+    def read_parsed(self, path: str) -> ParsedNote | None:
+        """A note as it is on disk now, redacted and parsed; None when it is gone."""
+        from second_brain.errors import Unavailable  # noqa: PLC0415
+        from second_brain.vault.markdown import parse  # noqa: PLC0415
+
+        try:
+            stat = self.vault.stat(path) if self.vault.eligible(path) else None
+            kept = self._parsed.get(path)
+            if stat is None:
+                return None
+            if kept is not None and kept[0] == stat:
+                self._parsed.move_to_end(path)
+                return kept[1]
+            file = self.vault.read(path)
+        except (NotFound, Unavailable):
+            return None
+        note = parse(path, self.redaction.apply(file.text), inline_tags=self.config.inline_tags)
+        with self._lock:
+            self._parsed[path] = (file.stat, note)
+            while len(self._parsed) > PARSED_NOTES_KEPT:
+                self._parsed.popitem(last=False)
+        return note
+
+    @property
+    def tools(self) -> Tools:
+        """What a search may use."""
+        from second_brain.search.engine import Settings, Tools  # noqa: PLC0415
+
+        return Tools(
+            self.read_parsed, self.embedder_for, Settings(self.config.snippet_chars, self.config.result_budget)
+        )
+
+    # -- asking -----------------------------------------------------------------------------------------------------------
+
+    def request(self, **arguments: Any) -> Request:
+        """Check the arguments of a search (see `search.request.from_arguments`); the ranking defaults to the configured one."""
+        from second_brain.search.dates import local_now  # noqa: PLC0415
+        from second_brain.search.request import from_arguments  # noqa: PLC0415
+
+        arguments.setdefault("ranking", self.config.ranking)
+        return from_arguments(now=local_now(), **arguments)
+
+    def search(self, request: Request) -> Answer:
+        """See `search.engine.search`."""
+        from second_brain.search.engine import search  # noqa: PLC0415
+
+        return search(self.reader, request, self.tools)
+
+    def why_not(self, request: Request, target: str) -> WhyNot:
+        """Why the note *target* is not among the hits of *request*."""
+        from second_brain.index.resolve import resolve  # noqa: PLC0415
+        from second_brain.search.explain import why_not  # noqa: PLC0415
+
+        return why_not(self.reader, request, resolve(self.reader, target).path, self.tools)
+
+    def rag(self, *, answer: bool, **arguments: Any) -> dict[str, Any]:
+        """S4's `rag.search`, or `rag.query` with *answer*; see `search.rag`."""
+        from second_brain.search.rag import rag_query, rag_search  # noqa: PLC0415
+
+        ask = rag_query if answer else rag_search
+        return ask(
+            self.reader,
+            exclude_status=self.config.exclude_status,
+            embedder_for=self.embedder_for,
+            now=time.time(),
+            **arguments,
+        )
+
+    def read(self, target: str, **options: Any) -> NoteText:
+        """See `reading.notes.read_note`."""
+        from second_brain.reading.notes import read_note  # noqa: PLC0415
+
+        return read_note(self.reader, target, self.read_parsed, **options)
+
+    def links(self, target: str) -> NoteLinks:
+        """See `reading.links.links_of`."""
+        from second_brain.reading.links import links_of  # noqa: PLC0415
+
+        return links_of(self.reader, target)
+
+    def facets(self) -> Facets:
+        """Folders and tags with counts."""
+        from second_brain.search.vocabulary import facets  # noqa: PLC0415
+
+        return facets(self.reader)
+
+    def schema_block(self) -> str:
+        """The map of the vault for a tool description."""
+        from second_brain.search.vocabulary import schema_block  # noqa: PLC0415
+
+        return schema_block(self.reader, most_tags=self.config.schema_tags)
+
+    # -- keeping current --------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def writer(self, *, rebuild_damaged: bool = False) -> Iterator[Writer]:
+        """The one writer of the index, for as long as the block runs."""
+        from second_brain.index.writer import open_writer, set_aside  # noqa: PLC0415
+
+        try:
+            writer = open_writer(self.config.db_path)
+        except IndexUnavailable as error:
+            if not (rebuild_damaged and error.damaged):
+                raise
+            set_aside(self.config.db_path)
+            writer = open_writer(self.config.db_path)
+        try:
+            yield writer
+        finally:
+            writer.close()
+
+    def _indexer(self, writer: Writer, embedder: Embedder | None, report: Callable[[Progress], None]) -> Indexer:
+        from second_brain.indexing.indexer import Indexer, Rules  # noqa: PLC0415
+
+        rules = Rules(self.redaction, self._layout(writer, embedder), self.config.inline_tags)
+        return Indexer(self.fresh_vault(), writer, rules, report=report)
+
+    def _layout(self, writer: Writer, embedder: Embedder | None) -> Layout:
+        from second_brain.indexing.chunks import layout_for  # noqa: PLC0415
+
+        words = UNKNOWN_MODEL_WORDS
+        if embedder is not None:
+            try:
+                words = embedder.max_words
+            except EmbedderUnavailable:
+                known = writer.layouts_in_use()
+                if known:
+                    return known[max(known)]
+        return layout_for(self.config.chunk_size, self.config.chunk_overlap, words)
+
+    def _embedding(
+        self, writer: Writer, embedder: Embedder, layout: Layout, report: Callable[[Progress], None]
+    ) -> Embedding:
+        from second_brain.indexing.embed import Embedding  # noqa: PLC0415
+
+        return Embedding(writer, embedder, layout, inline_tags=self.config.inline_tags, report=report)
+
+    def sync(
+        self,
+        mode: str = "incremental",
+        *,
+        file_path: str | None = None,
+        embed: bool = True,
+        report: Callable[[Progress], None] = _silent,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> SyncOutcome:
+        """Bring the index up to date: "full", "incremental" or one "file"; then embed what is waiting.
+
+        Raises `InvalidParameter` for another mode or a missing *file_path*, `WriterBusy`, `VaultUnavailable`,
+        `IndexUnavailable`.  An embedder that fails stops nothing else; the outcome says so.
+        """
+        if mode not in {"full", "incremental", "file"}:
+            raise InvalidParameter(
+                f"There is no sync mode {mode!r}.", parameter="mode", options=("full", "incremental", "file")
+            )
+        if (mode == "file") != (file_path is not None):
+            raise InvalidParameter(
+                "The mode 'file' and a file path go together.",
+                hint="Use: sync --mode file --file-path PATH",
+                parameter="file_path",
+            )
+        embedder = self.configured_embedder(threads=2) if embed else None
+        with self.writer(rebuild_damaged=mode == "full") as writer:
+            indexer = self._indexer(writer, embedder or self.configured_embedder(), report)
+            notes = indexer.sync_file(file_path) if file_path is not None else indexer.sync(full=mode == "full")
+            vectors = None
+            if embedder is not None:
+                vectors = self._embedding(writer, embedder, indexer.rules.layout, report).run(should_stop)
+        return SyncOutcome(notes, vectors)
+
+    def watch(
+        self,
+        stop: threading.Event,
+        listener: Listener,
+        *,
+        embed: bool = True,
+        report: Callable[[Progress], None] = _silent,
+    ) -> None:
+        """Keep the index current until *stop* is set; see `indexing.worker`."""
+        from second_brain.indexing.worker import Worker  # noqa: PLC0415
+
+        embedder = self.configured_embedder() if embed else None
+        with self.writer() as writer:
+            indexer = self._indexer(writer, embedder, report)
+            embedding = self._embedding(writer, embedder, indexer.rules.layout, report) if embedder else None
+            worker = Worker(
+                indexer,
+                embedding,
+                fresh_vault=self.fresh_vault,
+                listener=listener,
+                poll_s=self.config.poll_seconds,
+            )
+            worker.run(stop)
+
+    # -- about the index --------------------------------------------------------------------------------------------------
+
+    def status(self) -> dict[str, Any]:
+        """S4's 15 fields and ours (see `status.status`); read-only, no note text."""
+        from second_brain.status import status  # noqa: PLC0415
+
+        return status(self.config, self.reader, self.vault)
+
+    def health(self) -> dict[str, bool]:
+        """S4's three keys (see `status.health`)."""
+        from second_brain.status import health  # noqa: PLC0415
+
+        return health(self.config, self.scope)
+
+    def doctor(self) -> list[Check]:
+        """What could keep the program from working here, checked one by one."""
+        from second_brain.status import doctor  # noqa: PLC0415
+
+        return doctor(self.config, self.fresh_vault, self.configured_embedder)
+
+    def close(self) -> None:
+        """Release the file and the models; the object may be used again."""
+        with self._lock:
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
+            for embedder in self._embedders.values():
+                if embedder is not None:
+                    embedder.close()
+            self._embedders.clear()
+            self._parsed.clear()
+            self._vault = None
+

@@ -1,0 +1,196 @@
+"""How the index, the vault and the machine are: figures for people and programs, never the text of a note."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from second_brain.errors import SecondBrainError
+from second_brain.index import catalog, vectors
+from second_brain.index.reader import open_reader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from second_brain.config import Config
+    from second_brain.embedding import Embedder
+    from second_brain.index.reader import Reader
+    from second_brain.model import Scope
+    from second_brain.vault.vault import Vault
+
+STALE_AFTER_S = 90.0
+"""A worker that has not said anything for so long does not run any more."""
+
+
+def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
+    """The 15 fields of `rag.status`, then ours.  Compares the vault's files with the index by size and time, reads none."""
+    scan = vault.scan()
+    with reader.snapshot():
+        known = {
+            path: (mtime_ns, size)
+            for path, mtime_ns, size in reader.connection.execute("SELECT path, mtime_ns, size FROM files")
+        }
+        model = vectors.active_model(reader)
+        done, total = vectors.embedded(reader, model) if model else (0, _chunks(reader))
+        worker = worker_state(reader)
+        files = {path: stat for path, stat in scan.files.items() if reader.scope.whole_vault or path in known}
+        problems = catalog.problems(reader)
+        last_sync = catalog.meta(reader, "last_sync")
+        links = len(catalog.links(reader))
+    return {
+        "watch_enabled": config.watch_enabled,
+        "watcher_state": "enabled" if config.watch_enabled else "disabled",
+        "watcher_last_event": worker.get("last_event"),
+        "max_context_chunks": config.max_context_chunks,
+        "model": model.fingerprint if model else "",
+        "model_available": bool(done),
+        "index_size": total,
+        "last_sync_timestamp": float(last_sync) if last_sync else None,
+        "last_tracked_files": len(known),
+        "stale_files": sum(
+            1 for path, stat in files.items() if path in known and known[path] != (stat.mtime_ns, stat.size)
+        ),
+        "untracked_files": sum(1 for path in files if path not in known),
+        "missing_files": sum(1 for path in known if path not in files),
+        "graph_nodes": len(known),
+        "graph_edges": 0,
+        "graph_last_built": None,
+        "notes": len(known),
+        "links": links,
+        "passages": total,
+        "embedded": done,
+        "pending": total - done,
+        "problems": [{"path": path, "reason": reason} for path, reason in problems],
+        "worker": worker,
+        "database": str(config.db_path),
+        "database_bytes": config.db_path.stat().st_size,
+        "vault": str(vault.root),
+    }
+
+
+def _chunks(reader: Reader) -> int:
+    return int(
+        reader.connection.execute("SELECT count(*) FROM chunks WHERE layout = (SELECT max(layout) FROM chunks)").get or 0
+    )
+
+
+def worker_state(reader: Reader) -> dict[str, Any]:
+    """What a running worker last said of itself; {} when none runs."""
+    said = catalog.meta(reader, "worker") if reader.scope.whole_vault else ""
+    state: dict[str, Any] = json.loads(said) if said else {}
+    return state if state.get("pid") and time.time() - state.get("at", 0.0) < STALE_AFTER_S else {}
+
+
+def health(config: Config, scope: Scope) -> dict[str, bool]:
+    """S4's three keys: "qdrant" stands for the vector store, "ollama" for a reachable Ollama, "fts" for the word index."""
+    words = store = False
+    try:
+        reader = open_reader(config.db_path, scope)
+    except SecondBrainError:
+        return {"qdrant": False, "ollama": _ollama_reachable(config), "fts": False}
+    try:
+        with reader.snapshot():
+            words = catalog.note_count(reader) >= 0
+            reader.load_vector_functions()
+            store = vectors.active_model(reader) is not None
+    except SecondBrainError:
+        pass
+    finally:
+        reader.close()
+    return {"qdrant": store, "ollama": _ollama_reachable(config), "fts": words}
+
+
+def _ollama_reachable(config: Config) -> bool:
+    if config.embedder_kind() != "ollama":
+        return False
+    from second_brain.embedding.ollama import OllamaEmbedder  # noqa: PLC0415 - imports the client
+
+    return OllamaEmbedder(config.ollama_url, config.embedding_model).ping().reachable
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that `doctor` looked at; `detail` says what was seen, or what is wrong and the way out."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+def doctor(config: Config, vault: Callable[[], Vault], embedder: Callable[[], Embedder]) -> list[Check]:
+    """Look at everything that could keep the program from working here."""
+    return [
+        Check("program", True, f"Python {sys.version.split()[0]} on {sys.platform}"),
+        _tried("vector extension", _vector_extension),
+        _tried("vault", lambda: _vault(vault())),
+        _tried("index", lambda: _index(config)),
+        _tried("index folder", lambda: _writable(config.db_path)),
+        _tried("embedder", lambda: _embedder(embedder())),
+        *_watch_limit(),
+    ]
+
+
+def _tried(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, look())
+    except SecondBrainError as error:
+        return Check(name, False, f"{error.message} {error.hint}".strip())
+
+
+def _vector_extension() -> str:
+    from second_brain.index.connection import extension_version  # noqa: PLC0415
+
+    return extension_version()
+
+
+def _vault(vault: Vault) -> str:
+    scan = vault.scan()
+    unreadable = f", {len(scan.problems)} cannot be read" if scan.problems else ""
+    return f"{len(scan.files)} notes in {scan.folders} folders{unreadable}: {vault.root}"
+
+
+def _index(config: Config) -> str:
+    from second_brain.model import Scope  # noqa: PLC0415
+
+    reader = open_reader(config.db_path, Scope())
+    try:
+        with reader.snapshot():
+            return f"{catalog.note_count(reader)} notes: {config.db_path}"
+    finally:
+        reader.close()
+
+
+def _writable(path: Path) -> str:
+    folder = next(parent for parent in path.parents if parent.exists())
+    if not os.access(folder, os.W_OK):
+        from second_brain.errors import IndexUnavailable  # noqa: PLC0415
+
+        raise IndexUnavailable(f"The folder {folder} cannot be written.", hint="Choose another place with --db.")
+    return str(folder)
+
+
+def _embedder(embedder: Embedder) -> str:
+    try:
+        embedder.embed_query("probe")
+        return f"{embedder.name}, {embedder.dimension} dimensions"
+    finally:
+        embedder.close()
+
+
+def _watch_limit() -> list[Check]:
+    """Linux only: how many folders can be watched."""
+    try:
+        with open("/proc/sys/fs/inotify/max_user_watches", encoding="ascii") as file:  # noqa: PTH123 - not a vault path
+            limit = int(file.read())
+    except (OSError, ValueError):
+        return []
+    enough = limit >= 8_192  # noqa: PLR2004 - the kernel's former default
+    way_out = "" if enough else "; raise fs.inotify.max_user_watches, folders beyond it are polled"
+    return [Check("watch limit", enough, f"{limit} folders{way_out}")]
+
+
