@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -190,11 +190,12 @@ class SecondBrain:
         arguments.setdefault("ranking", self.config.ranking)
         return from_arguments(now=local_now(), **arguments)
 
-    def search(self, request: Request) -> Answer:
-        """See `search.engine.search`."""
+    def search(self, request: Request, *, explain: bool = False) -> Answer:
+        """See `search.engine.search`; *explain* fills the evidence of each hit."""
         from second_brain.search.engine import search  # noqa: PLC0415
 
-        return search(self.reader, request, self.tools)
+        tools = self.tools
+        return search(self.reader, request, replace(tools, settings=replace(tools.settings, explain=explain)))
 
     def why_not(self, request: Request, target: str) -> WhyNot:
         """Why the note *target* is not among the hits of *request*."""

@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import apsw
 import numpy as np
 
 from second_brain.index import schema
+from second_brain.index.numbers import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ _NOTE = (
 
 def notes(reader: Reader, docs: Sequence[int]) -> dict[int, NoteRow]:
     """The rows of *docs*; unknown ones are missing from the answer."""
-    rows = reader.connection.execute(f"{_NOTE} WHERE doc IN carray(?)", (_numbers(docs),))
+    rows = reader.connection.execute(f"{_NOTE} WHERE doc IN carray(?)", (numbers(docs),))
     return {row[0]: NoteRow(*row) for row in rows} if len(docs) else {}
 
 
@@ -57,7 +57,7 @@ def newest(reader: Reader, limit: int, places: np.ndarray[Any, np.dtype[np.intp]
     if places is not None:
         if not len(places):
             return []
-        where, values = " WHERE doc IN carray(?)", (_numbers(reader.columns.docs[places].tolist()),)
+        where, values = " WHERE doc IN carray(?)", (numbers(reader.columns.docs[places].tolist()),)
     rows = reader.connection.execute(
         f"{_NOTE}{where} ORDER BY coalesce(content_mtime, mtime, 0) DESC, path LIMIT ?", (*values, limit)
     )
@@ -68,9 +68,7 @@ def tags_of(reader: Reader, paths: Sequence[str]) -> dict[str, list[str]]:
     """The tags of each path as typed, those of the frontmatter first; only tags of indexed notes count."""
     found: dict[str, list[str]] = {path: [] for path in paths}
     for path in paths:
-        rows = reader.connection.execute(
-            "SELECT t.tag FROM tags t JOIN files f ON f.path = t.path WHERE t.path = ? ORDER BY t.source, t.tag", (path,)
-        )
+        rows = reader.connection.execute("SELECT tag FROM tags WHERE path = ? ORDER BY source, tag", (path,))
         seen: set[str] = set()
         for (tag,) in rows:
             if (key := schema.tag_key(tag)) not in seen:
@@ -84,9 +82,7 @@ def tag_counts(reader: Reader) -> Counter[str]:
     spellings: dict[str, Counter[str]] = {}
     notes_of: Counter[str] = Counter()
     seen: set[tuple[str, str]] = set()
-    for path, tag, key in reader.connection.execute(
-        "SELECT t.path, t.tag, t.key FROM tags t JOIN files f ON f.path = t.path"
-    ):
+    for path, tag, key in reader.connection.execute("SELECT path, tag, key FROM tags"):
         spellings.setdefault(key, Counter())[tag] += 1
         if (path, key) not in seen:
             seen.add((path, key))
@@ -134,7 +130,9 @@ def date_range(reader: Reader) -> tuple[float, float] | None:
 
 def aliases(reader: Reader) -> dict[str, list[str]]:
     """Every visible note's path with its aliases, in path order."""
-    found: dict[str, list[str]] = {path: [] for (path,) in reader.connection.execute("SELECT path FROM files ORDER BY path")}
+    found: dict[str, list[str]] = {
+        path: [] for (path,) in reader.connection.execute("SELECT path FROM files ORDER BY path")
+    }
     rows = reader.connection.execute(
         "SELECT f.path, n.name FROM names n JOIN files f ON f.doc = n.doc WHERE n.kind = 'alias' ORDER BY f.path, n.ordinal"
     )
@@ -192,7 +190,3 @@ def note_count(reader: Reader) -> int:
 def meta(reader: Reader, key: str) -> str:
     """A figure that the writer remembered, "" without one; never of a note."""
     return schema.get_meta(reader.connection, key)
-
-
-def _numbers(docs: Sequence[int]) -> Any:
-    return apsw.carray(np.array(docs, dtype=np.int64))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import apsw
-import numpy as np
+from second_brain.index.numbers import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +18,6 @@ def of(reader: Reader, chunks: Sequence[int]) -> dict[int, tuple[int, int]]:
         return {}
     rows = reader.connection.execute(
         "SELECT id, start_line, end_line FROM chunks WHERE id IN carray(?)",
-        (apsw.carray(np.array(chunks, dtype=np.int64)),),
+        (numbers(chunks),),
     )
     return {chunk: (first, last) for chunk, first, last in rows}

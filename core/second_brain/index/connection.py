@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BUSY_MS = 5_000
+_FULL_BELOW = 1 << 20  # bytes
 
 
 @contextlib.contextmanager
@@ -30,10 +33,7 @@ def told_in_words(path: Path) -> Iterator[None]:
             hint="Make it writable, or choose another place with --db.",
         ) from error
     except apsw.FullError as error:
-        raise IndexUnavailable(
-            f"The disk is full: the index {path} could not grow. What was indexed before is kept.",
-            hint="Free some space, then run the same command again.",
-        ) from error
+        raise _full(path) from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise WriterBusy(
             f"The index {path} is locked by another program.",
@@ -45,10 +45,30 @@ def told_in_words(path: Path) -> Iterator[None]:
             hint="Check that the folder exists and that you may read and write it, or choose another place with --db.",
         ) from error
     except apsw.IOError as error:
+        if _no_space_left(path):  # what SQLite says when its shared memory file cannot grow
+            raise _full(path) from error
         raise IndexUnavailable(
             f"Reading or writing the index {path} failed on the disk.",
             hint="Check the disk; the index can be rebuilt with: second-brain sync --mode full",
         ) from error
+    except apsw.SQLError as error:
+        if "no such" not in str(error):
+            raise
+        raise corrupt(path) from error  # a table or column of ours is missing
+
+
+def _full(path: Path) -> IndexUnavailable:
+    return IndexUnavailable(
+        f"The disk is full: the index {path} could not grow. What was indexed before is kept.",
+        hint="Free some space, then run the same command again.",
+    )
+
+
+def _no_space_left(path: Path) -> bool:
+    try:
+        return shutil.disk_usage(path.parent).free < _FULL_BELOW
+    except OSError:
+        return False
 
 
 def corrupt(path: Path) -> IndexUnavailable:
@@ -61,34 +81,71 @@ def corrupt(path: Path) -> IndexUnavailable:
     return error
 
 
+def set_aside(path: Path) -> Path:
+    """Move a damaged database out of the way and return where it is now."""
+    kept = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    path.replace(kept)
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    return kept
+
+
 def connect(path: Path) -> apsw.Connection:
     """A connection that may write, in WAL mode, with the durability of a cache (a power cut may lose the last commits,
     never the consistency).
     """
     connection = apsw.Connection(str(path))
-    connection.set_busy_timeout(BUSY_MS)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute("PRAGMA cache_size = -32000")
+    try:
+        if connection.readonly("main"):
+            raise apsw.ReadOnlyError(str(path))
+        connection.set_busy_timeout(BUSY_MS)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA cache_size = -32000")
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+def verify(connection: apsw.Connection) -> None:
+    """Look at every page; raises `apsw.CorruptError` when one does not fit the others."""
+    if connection.execute("PRAGMA quick_check(1)").get != "ok":
+        raise apsw.CorruptError
 
 
 def connect_readonly(path: Path) -> apsw.Connection:
     """A connection that cannot write; works on a read-only file system too."""
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     uri = "file:" + quote(str(path.absolute()))
     try:
-        connection = apsw.Connection(f"{uri}?mode=ro", flags=flags)
-        connection.execute("SELECT count(*) FROM sqlite_schema")
+        connection = _opened(f"{uri}?mode=ro")
     except (apsw.CantOpenError, apsw.ReadOnlyError):
+        if _has_unwritten_log(path):
+            raise
         # A WAL database on a medium where no -shm file can be made: nobody can be writing either.
-        connection = apsw.Connection(f"{uri}?immutable=1", flags=flags)
-        connection.execute("SELECT count(*) FROM sqlite_schema")
-    connection.set_busy_timeout(BUSY_MS)
+        connection = _opened(f"{uri}?immutable=1")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA mmap_size = 1073741824")
     return connection
+
+
+def _opened(uri: str) -> apsw.Connection:
+    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    try:
+        # Before the first statement: a writer that closes just now holds the file for a moment.
+        connection.set_busy_timeout(BUSY_MS)
+        connection.execute("SELECT count(*) FROM sqlite_schema")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _has_unwritten_log(path: Path) -> bool:
+    """True when commits still lie beside the database, where an immutable connection would not see them."""
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0
 
 
 def load_vector_functions(connection: apsw.Connection) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import apsw
 import numpy as np
 
+from second_brain.index.numbers import numbers
 from second_brain.index.text import exact
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from second_brain.index.reader import Reader
 
-_PLAIN_WORD = re.compile(r"[a-z0-9]+\Z")
+_PLAIN_WORD = re.compile(r"[a-z0-9]{1,64}\Z")  # of a longer word the index knows the beginning only
+_SURROGATE = re.compile("[\ud800-\udfff]")  # in no stored text
 _SCAN_SHARE = 0.4
 """Above this share of candidates a plain scan in storage order is faster than jumping between notes."""
 
@@ -30,12 +31,14 @@ def holders(reader: Reader, piece: str) -> NDArray[np.bool_]:
     columns = reader.columns
     if not needle:
         return np.ones(len(columns), dtype=np.bool_)
+    if _SURROGATE.search(needle):
+        return np.zeros(len(columns), dtype=np.bool_)
     candidates = _candidates(reader, needle)
     if candidates is not None and candidates.sum() < _SCAN_SHARE * len(columns):
         docs = np.sort(columns.docs[candidates])
         reader.counters.texts_scanned += len(docs)
         rows = reader.connection.execute(
-            "SELECT doc FROM texts WHERE doc IN carray(?) AND instr(exact, ?) > 0", (apsw.carray(docs), needle.encode())
+            "SELECT doc FROM texts WHERE doc IN carray(?) AND instr(exact, ?) > 0", (numbers(docs), needle.encode())
         )
     else:
         reader.counters.texts_scanned += len(columns)

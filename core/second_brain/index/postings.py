@@ -76,7 +76,9 @@ class Postings:
 def _decode(data: bytes) -> Postings:
     numbers = np.frombuffer(data, dtype="<u4")
     n = int(numbers[0])
-    return Postings(numbers[1 : n + 1], numbers[n + 1 : 2 * n + 1], numbers[2 * n + 1 : 3 * n + 1], numbers[3 * n + 1 :])
+    return Postings(
+        numbers[1 : n + 1], numbers[n + 1 : 2 * n + 1], numbers[2 * n + 1 : 3 * n + 1], numbers[3 * n + 1 :]
+    )
 
 
 def _concatenate(parts: Sequence[Postings]) -> Postings:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from second_brain.errors import IndexUnavailable
 from second_brain.index import columns as columns_of
@@ -18,7 +18,7 @@ from second_brain.index import schema, scope, words
 from second_brain.index.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import apsw
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from second_brain.index.columns import Columns
     from second_brain.index.postings import Postings
     from second_brain.model import Scope
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -50,20 +52,40 @@ class Reader:
         self._state: tuple[int, ...] | None = None
         self._columns: Columns | None = None
         self._occurrences: dict[str, tuple[NDArray[np.intp], Postings]] = {}
+        self._derived: dict[str, Any] = {}
         self._vector_functions = False
-        if not path.exists():
-            raise IndexUnavailable(f"There is no index at {path} yet.", hint="Run: second-brain sync")
+        self._file = self._identity()
         with connections.told_in_words(path):
-            self._connection = connections.connect_readonly(path)
-            try:
-                schema.check_readable(self._connection, path)
-                if not schema.version_of(self._connection):
-                    raise IndexUnavailable(f"The index {path} is empty.", hint="Run: second-brain sync")
-                scope.install(self._connection, scope_)
-            except BaseException:
-                self._connection.close()
-                raise
+            self._connection = self._open()
         self.vocabulary = Vocabulary(self)
+
+    def _identity(self) -> tuple[int, int]:
+        """Device and inode of the file."""
+        try:
+            status = self.path.stat()
+        except OSError:
+            raise IndexUnavailable(f"There is no index at {self.path} yet.", hint="Run: second-brain sync") from None
+        return status.st_dev, status.st_ino
+
+    def _open(self) -> apsw.Connection:
+        connection = connections.connect_readonly(self.path)
+        try:
+            schema.check_readable(connection, self.path)
+            if not schema.version_of(connection):
+                raise IndexUnavailable(f"The index {self.path} is empty.", hint="Run: second-brain sync")
+            scope.install(connection, self.scope)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _reopen_if_replaced(self) -> None:
+        """Go over to another file in the path's place: a rebuilt index must not be hidden by the open old one."""
+        file = self._identity()
+        if file != self._file:
+            connection = self._open()
+            self._connection.close()
+            self._connection, self._file, self._vector_functions = connection, file, False
 
     @property
     def connection(self) -> apsw.Connection:
@@ -87,6 +109,7 @@ class Reader:
                 finally:
                     self._depth -= 1
                 return
+            self._reopen_if_replaced()
             self._connection.execute("BEGIN")
             self._depth = 1
             try:
@@ -94,14 +117,16 @@ class Reader:
                 yield
             finally:
                 self._depth = 0
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
 
     def _refresh(self) -> None:
-        state = (int(self._connection.execute("PRAGMA data_version").get),)
+        state = (*self._file, int(self._connection.execute("PRAGMA data_version").get))
         if state != self._state:
             self._state = state
             self._columns = None
             self._occurrences.clear()
+            self._derived.clear()
             self.vocabulary.forget()
 
     @property
@@ -124,6 +149,13 @@ class Reader:
                 self._occurrences.clear()
             found = self._occurrences[term] = words.visible(self, term)
         return found
+
+    def derived(self, name: str, derive: Callable[[], T]) -> T:
+        """What *derive* gives for this state of the index, computed once and kept under *name*."""
+        if name not in self._derived:
+            self._derived[name] = derive()
+        value: T = self._derived[name]
+        return value
 
     def frequency(self, term: str) -> int:
         """In how many visible notes *term* occurs."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 from second_brain.errors import OutOfDate
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     import apsw
 
 LOG = logging.getLogger(__name__)
+_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can hold it, no database can
+
+FIRST_VERSION_MODEL = "v1:"
+"""Opens the fingerprint of vectors that the first version made.  Their `embeddings.model` stays as that version wrote it."""
 
 SCHEMA_VERSION = 2
 """What this program writes.  1 is the first version's database, which has no `meta` table."""
@@ -84,8 +89,8 @@ CREATE TABLE IF NOT EXISTS chunks(id INTEGER PRIMARY KEY, doc INTEGER NOT NULL, 
 CREATE UNIQUE INDEX IF NOT EXISTS chunks_doc ON chunks(doc, layout, ordinal);
 CREATE TABLE IF NOT EXISTS layouts(id INTEGER PRIMARY KEY, size INTEGER NOT NULL, overlap INTEGER NOT NULL,
     UNIQUE(size, overlap));
-CREATE TABLE IF NOT EXISTS models(id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, dim INTEGER NOT NULL,
-    layout INTEGER NOT NULL, state TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS models(id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, dim INTEGER NOT NULL,
+    layout INTEGER NOT NULL, state TEXT NOT NULL, UNIQUE(fingerprint, layout));
 CREATE TABLE IF NOT EXISTS vectors(id INTEGER PRIMARY KEY, model INTEGER NOT NULL, chunk INTEGER, text_hash BLOB NOT NULL,
     vector BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS vectors_chunk ON vectors(model, chunk);
@@ -104,9 +109,9 @@ NOTE_TABLES = ("frontmatter", "names", "headings", "anchors", "tasks", "links", 
 def version_of(connection: apsw.Connection) -> int:
     """The schema version of a database: 0 when it is empty, 1 for the first version's."""
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    if "meta" in names:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'index_schema_version'").get
-        if row is not None:
+    if {"key", "value"} <= _columns(connection, "meta"):
+        row = str(connection.execute("SELECT value FROM meta WHERE key = 'index_schema_version'").get)
+        if row.isdecimal():
             return int(row)
     if not names:
         return 0
@@ -173,10 +178,14 @@ def _to_version_2(connection: apsw.Connection) -> None:
         for table, added in ((FILES, FILES_ADDED), (EMBEDDINGS, EMBEDDINGS_ADDED), (TAGS, TAGS_ADDED)):
             connection.execute(table)
             _add_columns(connection, table.split("(", 1)[0].split()[-1], added)
-        connection.execute("UPDATE files SET doc = rowid WHERE doc IS NULL")
+        highest = connection.execute("SELECT coalesce(max(doc), 0) FROM files").get
+        paths = connection.execute("SELECT path FROM files WHERE doc IS NULL ORDER BY path").fetchall()
+        connection.executemany(
+            "UPDATE files SET doc = ? WHERE path = ?",
+            ((doc, path) for doc, (path,) in enumerate(paths, start=highest + 1)),
+        )
         connection.execute(OWN_TABLES)
         _backfill_tags(connection)
-        _adopt_first_version_vectors(connection)
         highest = connection.execute("SELECT coalesce(max(doc), 0) FROM files").get
         connection.executemany(
             "INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)",
@@ -189,31 +198,29 @@ def _to_version_2(connection: apsw.Connection) -> None:
 
 
 def _backfill_tags(connection: apsw.Connection) -> None:
-    rows = connection.execute("SELECT path, extracted FROM files WHERE extracted IS NOT NULL").fetchall()
+    # As bytes: what is no UTF-8 must not stop the others.
+    rows = connection.execute("SELECT path, CAST(extracted AS BLOB) FROM files WHERE extracted IS NOT NULL").fetchall()
     for path, extracted in rows:
         try:
             tags = _tags_of(json.loads(extracted))
-        except (ValueError, TypeError, RecursionError):
+        except (ValueError, RecursionError):
             LOG.warning("%s: its stored metadata cannot be read; its tags come back with the next sync", path)
             continue
         connection.executemany(
             "INSERT OR IGNORE INTO tags(path, tag, source) VALUES(?, ?, 'frontmatter')", ((path, tag) for tag in tags)
         )
-    untold = connection.execute("SELECT rowid, tag FROM tags WHERE key = ''").fetchall()
-    connection.executemany("UPDATE tags SET key = ? WHERE rowid = ?", ((tag_key(tag), rowid) for rowid, tag in untold))
+    untold = connection.execute("SELECT DISTINCT tag FROM tags WHERE key = ''").fetchall()
+    connection.executemany(
+        "UPDATE tags SET key = ? WHERE tag = ? AND key = ''", ((tag_key(tag), tag) for (tag,) in untold)
+    )
 
 
 def _tags_of(extracted: Any) -> Iterable[str]:
     tags = extracted.get("tags") if isinstance(extracted, dict) else None
     if isinstance(tags, str):
         tags = tags.replace(",", " ").split()
-    return [tag.lstrip("#") for tag in tags or [] if isinstance(tag, str) and tag.lstrip("#")]
-
-
-def _adopt_first_version_vectors(connection: apsw.Connection) -> None:
-    """Vectors that the first version made keep a fingerprint of their own; ours replace them when complete."""
-    connection.execute("UPDATE embeddings SET model = 'v1:' || coalesce(model, '') WHERE coalesce(model, '') NOT LIKE 'v1:%'")
-    connection.execute("UPDATE embeddings SET dim = length(vector) / 4 WHERE dim IS NULL AND vector IS NOT NULL")
+    names = (tag.strip().lstrip("#") for tag in (tags if isinstance(tags, list) else ()) if isinstance(tag, str))
+    return [name for name in names if name and _SURROGATE.search(name) is None]
 
 
 def tag_key(tag: str) -> str:

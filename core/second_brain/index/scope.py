@@ -8,6 +8,7 @@ stay readable, by number only; `words` and `vectors` join them to the scope's no
 from __future__ import annotations
 
 import unicodedata
+from itertools import product
 from typing import TYPE_CHECKING
 
 import apsw
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from second_brain.model import Scope
 
 _BY_PATH = ("tags", "embeddings", "problems")
-_PRIVATE = frozenset({"files", *_BY_PATH, *NOTE_TABLES})
+_VIEWS = frozenset({"files", *_BY_PATH, *NOTE_TABLES})
+_PRIVATE = _VIEWS | {"sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"}
 _ALLOWED_ACTIONS = frozenset(
     {
         apsw.SQLITE_SELECT,
@@ -37,13 +39,15 @@ def install(connection: apsw.Connection, scope: Scope) -> None:
     connection.execute(f"CREATE TEMP VIEW files AS SELECT * FROM main.files WHERE {condition}")
     for table in _BY_PATH:
         connection.execute(
-            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE path IN (SELECT path FROM temp.files)"
+            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} AS t"
+            " WHERE EXISTS (SELECT 1 FROM temp.files AS f WHERE f.path = t.path)"
             if table != "problems" or scope.tags
             else f"CREATE TEMP VIEW problems AS SELECT * FROM main.problems WHERE {_folder_condition(scope)}"
         )
     for table in NOTE_TABLES:
         connection.execute(
-            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE doc IN (SELECT doc FROM temp.files)"
+            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} AS t"
+            " WHERE EXISTS (SELECT 1 FROM temp.files AS f WHERE f.doc = t.doc)"
         )
     connection.execute("PRAGMA query_only = 1")
     # The names that the views shadow are known to SQLite from here on; no statement may look behind them.
@@ -52,7 +56,10 @@ def install(connection: apsw.Connection, scope: Scope) -> None:
 
 def _authorize(action: int, first: str | None, second: str | None, database: str | None, view: str | None) -> int:
     del second
-    if action == apsw.SQLITE_READ and database == "main" and first in _PRIVATE and view is None:
+    # *view* is also the name of any common table expression, which must open nothing.
+    if action == apsw.SQLITE_READ and database == "main" and first in _PRIVATE and view not in _VIEWS:
+        return apsw.SQLITE_DENY
+    if action == apsw.SQLITE_READ and first in _PRIVATE - _VIEWS:
         return apsw.SQLITE_DENY
     if action == apsw.SQLITE_PRAGMA:
         return apsw.SQLITE_OK if first == "data_version" else apsw.SQLITE_DENY
@@ -60,7 +67,8 @@ def _authorize(action: int, first: str | None, second: str | None, database: str
 
 
 def _condition(scope: Scope) -> str:
-    parts = [_folder_condition(scope)]
+    # A row without a number was written by the first version's program since our last sync.
+    parts = ["doc IS NOT NULL", _folder_condition(scope)]
     for tag in scope.tags:
         key = tag_key(tag)
         parts.append(
@@ -77,11 +85,13 @@ def _folder_condition(scope: Scope) -> str:
 
 
 def _below(folder: str) -> str:
-    """Paths below *folder*, segment by segment, in either Unicode form a file system may have stored."""
-    forms = sorted({folder, unicodedata.normalize("NFC", folder), unicodedata.normalize("NFD", folder)})
-    return " OR ".join(
-        f"(path >= {_literal(form.rstrip('/') + '/')} AND path < {_literal(form.rstrip('/') + '0')})" for form in forms
-    )
+    """Paths below *folder*, segment by segment, each in either Unicode form a file system may have stored."""
+    forms = ("/".join(parts) for parts in product(*map(_forms, folder.rstrip("/").split("/"))))
+    return " OR ".join(f"(path >= {_literal(form + '/')} AND path < {_literal(form + '0')})" for form in forms)
+
+
+def _forms(name: str) -> list[str]:
+    return sorted({name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)})
 
 
 def _literal(text: str) -> str:

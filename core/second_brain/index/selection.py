@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,8 +56,17 @@ def modified(start: float | None, end: float | None) -> Condition:
 
 def property_is(key: str, value: str) -> Condition:
     """Notes with a frontmatter property (keys without regard to case); an empty *value* asks only that it is there."""
-    sql = "doc IN (SELECT doc FROM frontmatter WHERE key = ? COLLATE NOCASE" + (" AND folded = ?)" if value else ")")
-    return Condition(sql, (key, value_key(value)) if value else (key,))
+    spelled = _spellings(key)
+    sql = f"doc IN (SELECT doc FROM frontmatter WHERE key COLLATE NOCASE IN ({','.join('?' * len(spelled))})"
+    return Condition(sql + (" AND folded = ?)" if value else ")"), (*spelled, value_key(value)) if value else spelled)
+
+
+def _spellings(key: str) -> tuple[str, ...]:
+    """How a key may be written where SQLite, which folds ASCII only, sees a difference."""
+    if key.isascii():
+        return (key,)
+    cases = {key, key.lower(), key.upper(), key.capitalize(), key.casefold()}
+    return tuple(sorted({unicodedata.normalize(form, case) for form in ("NFC", "NFD") for case in cases}))
 
 
 def one_of(docs: tuple[int, ...]) -> Condition:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import apsw
 import numpy as np
 
 from second_brain.index import sketch
+from second_brain.index.numbers import numbers
+from second_brain.index.schema import FIRST_VERSION_MODEL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,8 +44,12 @@ class Passage:
 
 def models(reader: Reader) -> list[Model]:
     """All models with vectors in the index, oldest first."""
-    rows = reader.connection.execute("SELECT id, fingerprint, dim, layout, state FROM models ORDER BY id")
-    return [Model(*row) for row in rows]
+
+    def load() -> list[Model]:
+        rows = reader.connection.execute("SELECT id, fingerprint, dim, layout, state FROM models ORDER BY id")
+        return [Model(*row) for row in rows]
+
+    return reader.derived("models", load)
 
 
 def active_model(reader: Reader) -> Model | None:
@@ -58,19 +63,24 @@ def note_model(reader: Reader) -> str | None:
     if model is not None:
         return model.fingerprint
     row = reader.connection.execute(
-        "SELECT model FROM embeddings WHERE vector IS NOT NULL GROUP BY model ORDER BY count(*) DESC, model LIMIT 1"
+        "SELECT coalesce(model, '') AS name FROM embeddings WHERE vector IS NOT NULL"
+        " GROUP BY name ORDER BY count(*) DESC, name LIMIT 1"
     ).fetchone()
-    return row[0] if row else None
+    return FIRST_VERSION_MODEL + row[0] if row else None
 
 
 def embedded(reader: Reader, model: Model) -> tuple[int, int]:
     """How many of the visible chunks have a vector, and how many there are."""
-    total = reader.connection.execute("SELECT count(*) FROM chunks WHERE layout = ?", (model.layout,)).get
-    done = reader.connection.execute(
-        "SELECT count(*) FROM chunks c JOIN vectors v ON v.model = ? AND v.chunk = c.id WHERE c.layout = ?",
-        (model.id, model.layout),
-    ).get
-    return int(done), int(total)
+
+    def count() -> tuple[int, int]:
+        total = reader.connection.execute("SELECT count(*) FROM chunks WHERE layout = ?", (model.layout,)).get
+        done = reader.connection.execute(
+            "SELECT count(*) FROM chunks c JOIN vectors v ON v.model = ? AND v.chunk = c.id WHERE c.layout = ?",
+            (model.id, model.layout),
+        ).get
+        return int(done), int(total)
+
+    return reader.derived(f"embedded {model.id}", count)
 
 
 def nearest(
@@ -80,7 +90,7 @@ def nearest(
     reader.load_vector_functions()
     everything = allowed is None and reader.scope.whole_vault
     if everything:
-        count = int(reader.connection.execute("SELECT count(*) FROM vectors WHERE model = ?", (model.id,)).get)
+        count = embedded(reader, model)[0]
         docs = None
     else:
         docs = reader.columns.docs if allowed is None else reader.columns.docs[allowed]
@@ -98,7 +108,7 @@ def nearest(
 def _chunk_count(reader: Reader, model: Model, docs: NDArray[np.int64]) -> int:
     return int(
         reader.connection.execute(
-            "SELECT count(*) FROM chunks WHERE layout = ? AND doc IN carray(?)", (model.layout, apsw.carray(docs))
+            "SELECT count(*) FROM chunks WHERE layout = ? AND doc IN carray(?)", (model.layout, numbers(docs))
         ).get
         if len(docs)
         else 0
@@ -120,7 +130,7 @@ def _exact(
             " CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id"
             " WHERE c.layout = ? AND c.doc IN carray(?) ORDER BY distance, c.id LIMIT ?"
         )
-        found = reader.connection.execute(sql, (_blob(query), model.id, model.layout, apsw.carray(docs), limit))
+        found = reader.connection.execute(sql, (_blob(query), model.id, model.layout, numbers(docs), limit))
     else:
         return []
     return [(chunk, 1.0 - distance) for chunk, distance in found]
@@ -135,7 +145,7 @@ def _cosines(
     rows = reader.connection.execute(
         "SELECT chunk, vec_distance_cosine(vector, ?) AS distance FROM vectors"
         " WHERE model = ? AND chunk IN carray(?) ORDER BY distance, chunk",
-        (_blob(query), model.id, apsw.carray(chunks)),
+        (_blob(query), model.id, numbers(chunks)),
     )
     return [(chunk, 1.0 - distance) for chunk, distance in rows]
 
@@ -146,7 +156,7 @@ def _placed(reader: Reader, rows: list[tuple[int, float]]) -> list[Passage]:
     if not len(chunks):
         return []
     doc_of = dict(
-        reader.connection.execute("SELECT id, doc FROM chunks WHERE id IN carray(?)", (apsw.carray(chunks),)).fetchall()
+        reader.connection.execute("SELECT id, doc FROM chunks WHERE id IN carray(?)", (numbers(chunks),)).fetchall()
     )
     known = [(chunk, cosine) for chunk, cosine in rows if chunk in doc_of]
     places, visible = reader.columns.places(np.array([doc_of[chunk] for chunk, _ in known], dtype=np.int64))
@@ -176,15 +186,15 @@ def note_cosines(
     """
     sql = (
         "SELECT f.doc, e.vector FROM embeddings e JOIN files f ON f.path = e.path"
-        " WHERE e.model = ? AND length(e.vector) = ?"
+        " WHERE coalesce(e.model, '') = ? AND length(e.vector) = ?"
     )
-    values: tuple[object, ...] = (fingerprint, 4 * len(query))
+    values: tuple[object, ...] = (fingerprint.removeprefix(FIRST_VERSION_MODEL), 4 * len(query))
     if allowed is not None:
         docs = reader.columns.docs[allowed]
         if not len(docs):
             return np.empty(0, dtype=np.intp), np.empty(0)
         sql += " AND f.doc IN carray(?)"
-        values += (apsw.carray(docs),)
+        values += (numbers(docs),)
     rows = reader.connection.execute(sql, values).fetchall()
     reader.counters.vectors_read += len(rows)
     if not rows:

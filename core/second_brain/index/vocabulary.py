@@ -24,12 +24,13 @@ class Vocabulary:
         self._by_length = None
 
     def with_stem(self, root: str) -> list[str]:
-        """Known words whose English stem is *root*; callers must not show one that occurs in no visible note."""
+        """Words of visible notes whose English stem is *root*, sorted."""
         # A word that is its own stem has no stem stored.
         rows = self._reader.connection.execute(
-            "SELECT term FROM terms WHERE stem = ? UNION SELECT term FROM terms WHERE term = ? AND stem IS NULL", (root, root)
+            "SELECT term FROM terms WHERE stem = ? UNION SELECT term FROM terms WHERE term = ? AND stem IS NULL",
+            (root, root),
         )
-        return sorted(term for (term,) in rows)
+        return sorted(term for (term,) in rows if self._reader.frequency(term))
 
     def near(self, word: str) -> list[tuple[str, float]]:
         """The visible words with the fewest typing errors between them and *word*, with their similarity (0..1).

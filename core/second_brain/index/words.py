@@ -6,7 +6,8 @@ scope learns nothing of what lies outside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from second_brain.index.reader import Reader
 
 FIELD_WEIGHTS = (8.0, 6.0, 4.0, 4.0)  # title, aliases, headings, tags; the body weighs 1
-K1 = 1.2
-B = 0.6
+K1 = 1.8
+B = 0.75
 STEM_WEIGHT = 0.8
 CORRECTION_WEIGHT = 0.5
-COMPLETE_BONUS = 0.6
-ADJACENT_BONUS = 0.5
+COMPLETE_BONUS = 0.3
+ADJACENT_BONUS = 0.4
+MOST_CONCEPTS = 64
 ADJACENCY_POOL = 200
 """So many of the best notes are looked at for words that stand together."""
 
@@ -45,11 +47,12 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A word of the query: how the person wrote it, where it stands, and what in the index means the same."""
+    """A word of the query: as written, where it stands first, how often it stands there, what in the index means the same."""
 
     word: str
     position: int
     variants: tuple[Variant, ...]
+    times: int = 1
     corrected_from: str = ""
 
 
@@ -81,14 +84,14 @@ def concepts_of(reader: Reader, words: Sequence[str], *, correct: bool = True) -
     """The concepts of a query: stop words dropped (unless nothing else is there), unknown words corrected."""
     raw = [(term, position) for term, position in _query_terms(words) if term]
     content = [(term, position) for term, position in raw if term not in ALL_STOP_WORDS] or raw
-    concepts = []
-    seen: set[str] = set()
-    for term, position in content[:64]:
-        if term in seen:
-            continue
-        seen.add(term)
-        concepts.append(_concept(reader, term, position, correct=correct))
-    return tuple(concepts)
+    times = Counter(term for term, _ in content)
+    first: dict[str, int] = {}
+    for term, position in content:
+        first.setdefault(term, position)
+    return tuple(
+        replace(_concept(reader, term, position, correct=correct), times=times[term])
+        for term, position in list(first.items())[:MOST_CONCEPTS]
+    )
 
 
 def _query_terms(words: Sequence[str]) -> Iterable[tuple[str, int]]:
@@ -126,7 +129,7 @@ def rank(reader: Reader, concepts: tuple[Concept, ...]) -> WordRanking:
         hits = frequency > 0
         df = int(hits.sum())
         idf[number] = np.log(1.0 + (n - df + 0.5) / (df + 0.5))
-        score += idf[number] * frequency * (K1 + 1.0) / (frequency + K1)
+        score += concept.times * idf[number] * frequency * (K1 + 1.0) / (frequency + K1)
         matched[hits] |= np.uint64(1 << number)
     if len(concepts) > 1:
         score *= 1.0 + COMPLETE_BONUS * _completeness(matched, idf) ** 2

@@ -6,17 +6,17 @@ Every method is one transaction; between two of them the index is complete and c
 from __future__ import annotations
 
 import contextlib
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import apsw
 import numpy as np
 
-from second_brain.errors import IndexUnavailable, WriterBusy
 from second_brain.index import connection as connections
-from second_brain.index import postings, schema
+from second_brain.index import postings, schema, vector_rows, writer_lock
+from second_brain.index.connection import set_aside
 from second_brain.index.note_rows import insert_chunks, insert_note
+from second_brain.index.vector_rows import WaitingChunk
 from second_brain.model import FileStat, Layout, stem_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ class NoteRecord:
     chunks: Mapping[int, Sequence[Chunk]]
     form: str
 
+    @property
+    def problems(self) -> str:
+        """What kept the note from being read as it was meant, "" for nothing."""
+        return "; ".join(problem for problem in (self.file.problem, *self.note.problems) if problem)
+
 
 @dataclass(frozen=True, slots=True)
 class KnownNote:
@@ -47,20 +52,15 @@ class KnownNote:
     form: str
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingChunk:
-    """A chunk without a vector; `embedded` is the text to embed."""
-
-    id: int
-    doc: int
-    text_hash: bytes
-    embedded: str
+NOT_EMBEDDED = "a passage could not be embedded"
 
 
 class Writer:
     """The one writer of a database; get it from `open_writer`."""
 
-    def __init__(self, path: Path, connection: apsw.Connection, lock: contextlib.AbstractContextManager[object]) -> None:
+    def __init__(
+        self, path: Path, connection: apsw.Connection, lock: contextlib.AbstractContextManager[object]
+    ) -> None:
         self.path = path
         self._connection = connection
         self._lock = lock
@@ -76,11 +76,11 @@ class Writer:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     # -- notes ---------------------------------------------------------------------------------------------------------
 
@@ -93,11 +93,12 @@ class Writer:
                 self._forget_doc(connection, record.file.path)
                 doc = next_doc + number
                 written.append((doc, insert_note(connection, doc, record)))
+                _put_problems(connection, record.file.path, record.problems)
             postings.write(connection, written)
             schema.set_meta(connection, "last_doc", str(next_doc + len(records) - 1))
             docs = [doc for doc, _ in written]
-            self._adopt_vectors(connection, docs)
-            self._refresh_note_vectors(connection, docs)
+            vector_rows.adopt(connection, docs)
+            vector_rows.refresh_notes(connection, docs)
             postings.merge_if_due(connection, _live_docs(connection))
 
     def delete(self, paths: Sequence[str]) -> None:
@@ -141,11 +142,29 @@ class Writer:
                 ((stat.mtime_ns, stat.size, path) for path, stat in stats.items()),
             )
 
-    def put_problems(self, problems: Mapping[str, str], *, cleared: Iterable[str] = ()) -> None:
-        """Remember why a file could not be (fully) read, and forget it for *cleared* ones."""
+    def put_unreadable(self, path: str, reason: str) -> None:
+        """Remember why a file cannot be read.  What the index has of it stays, but counts as changed."""
         with self._transaction() as connection:
-            connection.executemany("DELETE FROM problems WHERE path = ?", ((path,) for path in cleared))
-            connection.executemany("INSERT OR REPLACE INTO problems(path, reason) VALUES(?, ?)", problems.items())
+            _put_problems(connection, path, reason)
+            connection.execute("UPDATE files SET mtime_ns = NULL WHERE path = ?", (path,))
+
+    def put_refused(self, reasons: Mapping[int, str]) -> None:
+        """Remember why passages of some notes (by doc) have no vector; what is wrong with a note itself matters more."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "INSERT INTO problems(path, reason) SELECT path, ? FROM files WHERE doc = ?"
+                " ON CONFLICT(path) DO UPDATE SET reason = excluded.reason WHERE reason GLOB ?",
+                ((f"{NOT_EMBEDDED}: {reason}", doc, NOT_EMBEDDED + "*") for doc, reason in reasons.items()),
+            )
+
+    def forget_refused(self, model: int) -> None:
+        """Forget it for notes whose passages all have their vector by now."""
+        with self._transaction() as connection:
+            waiting = vector_rows.waiting_notes(connection, model)
+            rows = connection.execute("SELECT path FROM problems WHERE reason GLOB ?", (NOT_EMBEDDED + "*",)).fetchall()
+            connection.executemany(
+                "DELETE FROM problems WHERE path = ?", ((path,) for (path,) in rows if path not in waiting)
+            )
 
     def replace_scan_problems(self, problems: Mapping[str, str], *, present: Iterable[str]) -> None:
         """Remember what a scan of the whole vault could not list, instead of what the one before could not.
@@ -169,9 +188,7 @@ class Writer:
         doc = connection.execute("SELECT doc FROM files WHERE path = ?", (path,)).get
         if doc is None:
             return
-        connection.execute(
-            "UPDATE vectors SET chunk = NULL WHERE chunk IN (SELECT id FROM chunks WHERE doc = ?)", (doc,)
-        )
+        vector_rows.release(connection, doc)
         for table in schema.NOTE_TABLES:
             connection.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))
 
@@ -205,7 +222,9 @@ class Writer:
     def layout(self, layout: Layout) -> int:
         """The number of *layout*."""
         with self._transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO layouts(size, overlap) VALUES(?, ?)", (layout.size, layout.overlap))
+            connection.execute(
+                "INSERT OR IGNORE INTO layouts(size, overlap) VALUES(?, ?)", (layout.size, layout.overlap)
+            )
             return int(
                 connection.execute(
                     "SELECT id FROM layouts WHERE size = ? AND overlap = ?", (layout.size, layout.overlap)
@@ -223,45 +242,16 @@ class Writer:
     def begin_model(self, fingerprint: str, dim: int, layout: int) -> int:
         """The number of the model that is to answer from now on.
 
-        Another active model goes on answering until `finish_model`; a half-built third one is dropped, its vectors stay as
-        spare ones.
+        Another active model, or the same one in another layout, goes on answering until `finish_model`.  A half-built third
+        one is put aside; its vectors are there should it be wanted again before.
         """
         with self._transaction() as connection:
-            row = connection.execute("SELECT id, dim, layout FROM models WHERE fingerprint = ?", (fingerprint,)).fetchone()
-            if row is not None and row[1:] != (dim, layout):
-                if row[1] != dim:
-                    raise IndexUnavailable(
-                        f"The model {fingerprint} now gives vectors of {dim} dimensions, the index holds {row[1]}.",
-                        hint="Choose the former model, or run: second-brain sync --mode full",
-                    )
-                connection.execute("UPDATE vectors SET chunk = NULL WHERE model = ?", (row[0],))
-                connection.execute("UPDATE models SET layout = ?, state = 'building' WHERE id = ?", (layout, row[0]))
-            if row is None:
-                connection.execute(
-                    "INSERT INTO models(fingerprint, dim, layout, state) VALUES(?, ?, ?, 'building')",
-                    (fingerprint, dim, layout),
-                )
-            model = int(connection.execute("SELECT id FROM models WHERE fingerprint = ?", (fingerprint,)).get)
-            connection.execute("UPDATE models SET state = 'spare' WHERE state = 'building' AND id <> ?", (model,))
-            state = connection.execute("SELECT state FROM models WHERE id = ?", (model,)).get
-            has_active = connection.execute("SELECT count(*) FROM models WHERE state = 'active'").get
-            if state != "active":
-                has_notes_of_others = has_active or connection.execute("SELECT count(*) FROM embeddings").get
-                new_state = "building" if has_notes_of_others else "active"
-                connection.execute("UPDATE models SET state = ? WHERE id = ?", (new_state, model))
-                docs = [doc for (doc,) in connection.execute("SELECT DISTINCT doc FROM chunks WHERE layout = ?", (layout,))]
-                self._adopt_vectors(connection, docs)
-            return model
+            return vector_rows.begin_model(connection, fingerprint, dim, layout)
 
     def notes_without_chunks(self, layout: int) -> list[tuple[int, str]]:
         """Notes (doc, path) that were never cut by *layout*, in path order."""
         with connections.told_in_words(self.path):
-            return self._connection.execute(
-                "SELECT f.doc, f.path FROM files f JOIN texts t ON t.doc = f.doc"
-                " WHERE t.text <> '' AND NOT EXISTS (SELECT 1 FROM chunks c WHERE c.doc = f.doc AND c.layout = ?)"
-                " ORDER BY f.path",
-                (layout,),
-            ).fetchall()
+            return vector_rows.notes_without_chunks(self._connection, layout)
 
     def stored_text(self, doc: int) -> str:
         """The redacted text of a note, "" when it is gone."""
@@ -271,23 +261,12 @@ class Writer:
     def waiting(self, model: int) -> list[int]:
         """Chunks that *model* has yet to embed, in path order."""
         with connections.told_in_words(self.path):
-            rows = self._connection.execute(
-                "SELECT c.id FROM models m CROSS JOIN files f CROSS JOIN chunks c ON c.doc = f.doc AND c.layout = m.layout"
-                " WHERE m.id = ? AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = m.id AND v.chunk = c.id)"
-                " ORDER BY f.path, c.ordinal",
-                (model,),
-            )
-            return [chunk for (chunk,) in rows]
+            return vector_rows.waiting(self._connection, model)
 
     def texts_to_embed(self, chunks: Sequence[int]) -> list[WaitingChunk]:
         """The texts of *chunks*, without those that vanished meanwhile."""
         with connections.told_in_words(self.path):
-            rows = self._connection.execute(
-                "SELECT c.id, c.doc, c.text_hash, c.prefix || substr(t.text, c.start + 1, c.stop - c.start)"
-                " FROM chunks c JOIN texts t ON t.doc = c.doc WHERE c.id IN carray(?) ORDER BY c.id",
-                (apsw.carray(np.array(chunks, dtype=np.int64)),),
-            )
-            return [WaitingChunk(*row) for row in rows]
+            return vector_rows.texts_to_embed(self._connection, chunks)
 
     def path_of(self, doc: int) -> str:
         """The path of a note, "" when it is gone."""
@@ -300,98 +279,22 @@ class Writer:
             for doc, text, chunks in cuts:
                 connection.execute("DELETE FROM chunks WHERE doc = ? AND layout = ?", (doc, layout))
                 insert_chunks(connection, doc, layout, chunks, text)
-            self._adopt_vectors(connection, [doc for doc, _, _ in cuts])
+            vector_rows.adopt(connection, [doc for doc, _, _ in cuts])
+            vector_rows.refresh_notes(connection, [doc for doc, _, _ in cuts])
 
     def put_vectors(self, model: int, vectors: Sequence[tuple[WaitingChunk, NDArray[np.float32]]]) -> None:
         """Store vectors; chunks that vanished meanwhile keep theirs as spare ones."""
         with self._transaction() as connection:
             for chunk, vector in vectors:
-                blob = vector.astype("<f4", copy=False).tobytes()
-                alive = connection.execute(
-                    "SELECT 1 FROM chunks WHERE id = ? AND text_hash = ?", (chunk.id, chunk.text_hash)
-                ).fetchone()
-                if alive and connection.execute(
-                    "SELECT 1 FROM vectors WHERE model = ? AND chunk = ?", (model, chunk.id)
-                ).fetchone():
-                    continue
-                connection.execute(
-                    "INSERT INTO vectors(model, chunk, text_hash, vector) VALUES(?, ?, ?, ?)",
-                    (model, chunk.id if alive else None, chunk.text_hash, blob),
-                )
-            self._adopt_vectors(connection, sorted({chunk.doc for chunk, _ in vectors}))
-            self._refresh_note_vectors(connection, sorted({chunk.doc for chunk, _ in vectors}))
+                vector_rows.insert(connection, model, chunk, vector)
+            docs = sorted({chunk.doc for chunk, _ in vectors})
+            vector_rows.adopt(connection, docs)
+            vector_rows.refresh_notes(connection, docs)
 
     def finish_model(self, model: int) -> None:
-        """Let *model* answer from now on: its note vectors replace the others', older models' vectors are dropped."""
+        """Let *model* answer from now on; what other models and layouts left is dropped."""
         with self._transaction() as connection:
-            state = connection.execute("SELECT state FROM models WHERE id = ?", (model,)).get
-            if state == "active":
-                return
-            connection.execute("UPDATE models SET state = 'active' WHERE id = ?", (model,))
-            connection.execute("DELETE FROM vectors WHERE model <> ?", (model,))
-            connection.execute("DELETE FROM models WHERE id <> ?", (model,))
-            connection.execute(
-                "DELETE FROM chunks WHERE layout NOT IN (SELECT layout FROM models)",
-            )
-            connection.execute("DELETE FROM embeddings")
-            docs = [doc for (doc,) in connection.execute("SELECT doc FROM files")]
-            self._refresh_note_vectors(connection, docs)
-
-    def _adopt_vectors(self, connection: apsw.Connection, docs: Sequence[int]) -> None:
-        """Give chunks of *docs* the vectors that their text already has, from a spare row or from another chunk."""
-        if not docs:
-            return
-        rows = connection.execute(
-            "SELECT m.id, c.id, c.text_hash FROM chunks c JOIN models m ON m.layout = c.layout AND m.state <> 'spare'"
-            " WHERE c.doc IN carray(?)"
-            " AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = m.id AND v.chunk = c.id) ORDER BY c.id",
-            (apsw.carray(np.array(docs, dtype=np.int64)),),
-        ).fetchall()
-        for model, chunk, text_hash in rows:
-            found = connection.execute(
-                "SELECT id, chunk IS NULL FROM vectors WHERE model = ? AND text_hash = ? ORDER BY chunk IS NOT NULL LIMIT 1",
-                (model, text_hash),
-            ).fetchone()
-            if found is None:
-                continue
-            vector, is_spare = found
-            if is_spare:
-                connection.execute("UPDATE vectors SET chunk = ? WHERE id = ?", (chunk, vector))
-            else:
-                connection.execute(
-                    "INSERT INTO vectors(model, chunk, text_hash, vector)"
-                    " SELECT model, ?, text_hash, vector FROM vectors WHERE id = ?",
-                    (chunk, vector),
-                )
-
-    def _refresh_note_vectors(self, connection: apsw.Connection, docs: Sequence[int]) -> None:
-        """The normalised mean of a note's passages, for notes of the active model whose passages all have vectors."""
-        model = connection.execute("SELECT id, fingerprint, dim, layout FROM models WHERE state = 'active'").fetchone()
-        if model is None:
-            return
-        number, fingerprint, dim, layout = model
-        for doc in docs:
-            rows = connection.execute(
-                "SELECT v.vector FROM chunks c LEFT JOIN vectors v ON v.model = ? AND v.chunk = c.id"
-                " WHERE c.doc = ? AND c.layout = ? ORDER BY c.ordinal",
-                (number, doc, layout),
-            ).fetchall()
-            path, content_hash = connection.execute(
-                "SELECT path, content_hash FROM files WHERE doc = ?", (doc,)
-            ).fetchone() or (None, None)
-            if path is None:
-                continue
-            blobs = [blob for (blob,) in rows]
-            if not blobs or any(blob is None for blob in blobs):
-                connection.execute("DELETE FROM embeddings WHERE path = ?", (path,))
-                continue
-            mean = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), dim).astype(np.float64).mean(axis=0)
-            norm = float(np.linalg.norm(mean))
-            vector = (mean / norm if norm else mean).astype("<f4").tobytes()
-            connection.execute(
-                "INSERT OR REPLACE INTO embeddings(path, model, dim, vector, content_hash) VALUES(?, ?, ?, ?, ?)",
-                (path, fingerprint, dim, vector, content_hash),
-            )
+            vector_rows.finish_model(connection, model)
 
     # -- state ------------------------------------------------------------------------------------------------------------
 
@@ -425,6 +328,12 @@ def _known(row: tuple[str, int | None, int | None, str | None, str | None]) -> t
     return path, KnownNote(stat, content_hash or "", form or "")
 
 
+def _put_problems(connection: apsw.Connection, path: str, reason: str) -> None:
+    connection.execute("DELETE FROM problems WHERE path = ?", (path,))
+    if reason:
+        connection.execute("INSERT INTO problems(path, reason) VALUES(?, ?)", (path, reason))
+
+
 def _rekey(connection: apsw.Connection, old: str, new: str) -> None:
     for table in ("files", "tags", "embeddings", "problems"):
         connection.execute(f"DELETE FROM {table} WHERE path = ?", (new,))
@@ -436,50 +345,27 @@ def _live_docs(connection: apsw.Connection) -> NDArray[np.int64]:
     return np.array(rows, dtype=np.int64).reshape(-1)
 
 
-def open_writer(path: Path) -> Writer:
-    """Open *path* for writing, creating or migrating it.
+def open_writer(path: Path, *, verify: bool = False) -> Writer:
+    """Open *path* for writing, creating or migrating it; with *verify* every page is looked at first.
 
     Raises `WriterBusy` when another process writes it, `IndexUnavailable` when it is damaged or cannot be written,
     `OutOfDate` when a newer program made it.
     """
-    from filelock import FileLock, Timeout  # noqa: PLC0415 - 20 ms that a reader does not need
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(str(path) + ".lock", timeout=0)
-        held = lock.acquire()
-    except Timeout:
-        raise WriterBusy(
-            f"Another Second Brain process is writing the index {path}.",
-            hint="It keeps the index current; wait for it or stop it. Searching works meanwhile.",
-        ) from None
-    except OSError as error:
-        raise IndexUnavailable(
-            f"The index {path} cannot be written: {error.strerror or error}.",
-            hint="Make its folder writable, or choose another place with --db.",
-        ) from error
-    held.__enter__()
+    lock = writer_lock.acquire(path)
     try:
         with connections.told_in_words(path):
             connection = connections.connect(path)
             try:
+                if verify:
+                    connections.verify(connection)
                 schema.migrate(connection, path)
             except BaseException:
                 connection.close()
                 raise
-        return Writer(path, connection, held)
+        return Writer(path, connection, lock)
     except BaseException:
-        lock.release(force=True)
+        lock.__exit__(None, None, None)
         raise
-
-
-def set_aside(path: Path) -> Path:
-    """Move a damaged database out of the way and return where it is now."""
-    kept = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    path.replace(kept)
-    for suffix in ("-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-    return kept
 
 
 __all__ = ["KnownNote", "NoteRecord", "WaitingChunk", "Writer", "open_writer", "set_aside"]

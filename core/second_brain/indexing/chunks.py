@@ -27,7 +27,9 @@ SHORT_CHUNK = 0.35
 UNIT_WORDS = 40
 """Longer lines are divided into units of about this size, so that chunks can overlap by less than a line."""
 
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+)
 _PIECE = re.compile(r"[^.!?。！？\n]*[.!?。！？]+\s*|[^.!?。！？\n]+\s*")  # noqa: RUF001 - full-width punctuation is meant
 
 
@@ -65,7 +67,9 @@ def split(note: ParsedNote, layout: Layout) -> list[Chunk]:
     lines = note.text.split("\n")
     offsets = [0, *accumulate(len(line) + 1 for line in lines)]
     packed = [
-        (path, group) for path, units in _join_small(_sections(note, offsets, layout), layout) for group in _pack(units, layout)
+        (path, group)
+        for path, units in _join_small(_sections(note, offsets, layout), layout)
+        for group in _pack(units, layout)
     ]
     return [_chunk(note, offsets, number, path, group) for number, (path, group) in enumerate(packed)]
 
@@ -124,7 +128,9 @@ def _units(text: str, block: Block, offsets: Sequence[int], layout: Layout) -> I
     if words <= min(UNIT_WORDS, layout.size) or (block.kind is BlockKind.FENCE and words <= layout.size):
         yield _Unit(start, end, words)
         return
-    header = text[start : offsets[block.start + 1] - 1] if block.kind is BlockKind.TABLE and block.end > block.start else ""
+    header = (
+        text[start : offsets[block.start + 1] - 1] if block.kind is BlockKind.TABLE and block.end > block.start else ""
+    )
     for line in range(block.start, block.end + 1):
         first, last = offsets[line - 1], offsets[line] - 1
         context = header if line > block.start + 1 else ""

@@ -10,7 +10,10 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from second_brain.errors import EmbedderUnavailable
+from second_brain.index.writer import NOT_EMBEDDED
 from second_brain.indexing.chunks import split
 from second_brain.indexing.indexer import Progress
 from second_brain.vault.markdown import parse
@@ -18,7 +21,6 @@ from second_brain.vault.markdown import parse
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from second_brain.embedding import Embedder
@@ -57,7 +59,7 @@ class Embedding:
         self._layout = layout
         self._inline_tags = inline_tags
         self._report = report
-        self._refused: set[int] = set()
+        self._refused: dict[bytes, str] = {}  # text hash -> why
 
     def run(self, should_stop: Callable[[], bool] = lambda: False) -> EmbedReport:
         """Embed what is waiting until done, stopped, or the embedder fails; never raises `EmbedderUnavailable`."""
@@ -74,7 +76,7 @@ class Embedding:
         layout = self._writer.layout(self._layout)
         model = self._writer.begin_model(self._embedder.fingerprint, self._embedder.dimension, layout)
         self._cut_missing(layout, should_stop)
-        waiting = [chunk for chunk in self._writer.waiting(model) if chunk not in self._refused]
+        waiting = self._writer.waiting(model)
         outcome.waiting = total = len(waiting)
         for start in range(0, total, BATCH):
             if should_stop():
@@ -84,6 +86,7 @@ class Embedding:
             outcome.waiting = max(0, total - start - BATCH)
             self._report(Progress("meaning", total - outcome.waiting, total))
         if not should_stop():
+            self._writer.forget_refused(model)
             self._writer.finish_model(model)
 
     def _cut_missing(self, layout: int, should_stop: Callable[[], bool]) -> None:
@@ -100,33 +103,49 @@ class Embedding:
             self._writer.put_chunks(layout, [cut for cut in cuts if cut[2]])
 
     def _embed(self, model: int, chunks: Sequence[WaitingChunk], outcome: EmbedReport) -> None:
-        pairs: list[tuple[WaitingChunk, NDArray[np.float32]]] = []
+        wanted = [chunk for chunk in chunks if chunk.text_hash not in self._refused]
         try:
-            vectors = self._embedder.embed_documents([chunk.embedded for chunk in chunks])
-            pairs = list(zip(chunks, vectors, strict=True))
+            pairs = list(zip(wanted, self._vectors(wanted), strict=True)) if wanted else []
         except EmbedderUnavailable as error:
-            pairs = self._one_by_one(chunks, outcome, error)
+            pairs = self._one_by_one(wanted, error)
         self._writer.put_vectors(model, pairs)
+        self._tell_refused(chunks, outcome)
         outcome.embedded += len(pairs)
 
+    def _vectors(self, chunks: Sequence[WaitingChunk]) -> NDArray[np.float32]:
+        """One row per chunk; an embedder that does not keep what its protocol promises counts as unavailable."""
+        vectors = np.asarray(self._embedder.embed_documents([chunk.embedded for chunk in chunks]))
+        if vectors.shape != (len(chunks), self._embedder.dimension):
+            raise EmbedderUnavailable(
+                f"{self._embedder.name} gave vectors of the shape {vectors.shape} for {len(chunks)} passages.",
+                hint="Choose another model.",
+            )
+        if not np.isfinite(vectors).all():
+            raise EmbedderUnavailable(
+                f"{self._embedder.name} gave a vector that is no number.", hint="Choose another model."
+            )
+        return vectors
+
     def _one_by_one(
-        self, chunks: Sequence[WaitingChunk], outcome: EmbedReport, reason: EmbedderUnavailable
+        self, chunks: Sequence[WaitingChunk], reason: EmbedderUnavailable
     ) -> list[tuple[WaitingChunk, NDArray[np.float32]]]:
         """What of a failed batch can be embedded; raises *reason* when the embedder fails on any text."""
         try:
-            self._embedder.embed_query("probe")
+            probe = self._embedder.embed_query("probe")
         except EmbedderUnavailable:
             raise reason from None
+        if len(probe) != self._embedder.dimension or not np.isfinite(probe).all():
+            raise reason
         pairs = []
-        failed: list[tuple[WaitingChunk, str]] = []
         for chunk in chunks:
             try:
-                pairs.append((chunk, self._embedder.embed_documents([chunk.embedded])[0]))
+                pairs.append((chunk, self._vectors([chunk])[0]))
             except EmbedderUnavailable as error:
-                failed.append((chunk, error.message))
-        for chunk, message in failed:
-            self._refused.add(chunk.id)
-            path = self._writer.path_of(chunk.doc)
-            outcome.errors.append(f"{path}: a passage could not be embedded: {message}")
-            self._writer.put_problems({path: f"a passage could not be embedded: {message}"})
+                self._refused[chunk.text_hash] = error.message
         return pairs
+
+    def _tell_refused(self, chunks: Sequence[WaitingChunk], outcome: EmbedReport) -> None:
+        reasons = {chunk.doc: self._refused[chunk.text_hash] for chunk in chunks if chunk.text_hash in self._refused}
+        if reasons:
+            self._writer.put_refused(reasons)
+            outcome.errors += [f"{self._writer.path_of(doc)}: {NOT_EMBEDDED}: {why}" for doc, why in reasons.items()]

@@ -20,7 +20,7 @@ from second_brain.vault import changes
 from second_brain.vault.markdown import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from second_brain.model import Layout
     from second_brain.vault.redaction import Redaction
@@ -31,6 +31,9 @@ PARSER_VERSION = "1"
 
 FIRST_BATCH = 50
 BATCH = 500
+FEW_DELETIONS = 5
+"""More at once are followed only after a look at the whole vault."""
+
 _UNKNOWN = FileStat(-1, -1)
 
 
@@ -91,7 +94,8 @@ class Indexer:
         self.rules = rules
         self._report = report
         self._clock = clock
-        self._layouts = {writer.layout(rules.layout): rules.layout, **writer.layouts_in_use()}
+        self._layout = writer.layout(rules.layout)
+        self._layouts = {self._layout: rules.layout}
 
     # -- what to do -------------------------------------------------------------------------------------------------------
 
@@ -141,8 +145,8 @@ class Indexer:
                     missing.append(path)
             elif path not in known or stats[path].stat != stat:
                 changed.append(path)
-        if missing and not self.vault.root.is_dir():
-            return self.sync()
+        if missing and (len(missing) > FEW_DELETIONS or self._root_state() is not changes.RootState.SAME):
+            return self.sync()  # which knows what to think of it
         self._apply(changed, missing, known, report, force=set())
         return report
 
@@ -152,11 +156,7 @@ class Indexer:
         self, missing: Sequence[str], known: Mapping[str, KnownNote], scan: Scan, report: SyncReport
     ) -> Sequence[str]:
         """*missing*, or nothing when so many notes vanished in such a way that they may come back."""
-        status = self.vault.root.stat()
-        now = (status.st_dev, status.st_ino)
-        before = self.writer.get_meta("root_identity")
-        indexed = tuple(int(part) for part in before.split(":")) if before else None
-        root = changes.root_state((indexed[0], indexed[1]) if indexed else None, now)
+        root = self._root_state()
         since = float(self.writer.get_meta("missing_since") or 0) or self._clock()
         reason = changes.mass_disappearance(
             len(known),
@@ -166,10 +166,22 @@ class Indexer:
             seen_for_s=self._clock() - since,
         )
         report.frozen = reason
-        self.writer.set_meta(
-            {"missing_since": str(since) if reason else "", **({} if reason else {"root_identity": f"{now[0]}:{now[1]}"})}
-        )
+        identity = self._root_identity()
+        seen = {} if reason or identity is None else {"root_identity": f"{identity[0]}:{identity[1]}"}
+        self.writer.set_meta({"missing_since": str(since) if reason else "", **seen})
         return [] if reason else missing
+
+    def _root_identity(self) -> tuple[int, int] | None:
+        """Device and inode of the vault's folder, None when it cannot be told."""
+        try:
+            status = self.vault.root.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _root_state(self) -> changes.RootState:
+        device, _, inode = self.writer.get_meta("root_identity").partition(":")
+        return changes.root_state((int(device), int(inode)) if inode else None, self._root_identity())
 
     def _apply(
         self,
@@ -180,6 +192,8 @@ class Indexer:
         *,
         force: set[str],
     ) -> None:
+        # A model may have come or gone since the last look, and its layout with it.
+        self._layouts = {self._layout: self.rules.layout, **self.writer.layouts_in_use()}
         moved_to = self._follow_moves(changed, missing, known, report)
         gone = [path for path in missing if path not in moved_to.values()]
         if gone:
@@ -207,7 +221,8 @@ class Indexer:
         if settled.moved:
             renamed = self.writer.move([(move, files[move.new].stat) for move in settled.moved])
             # Another file name may mean another title; the text, and so the vectors, stay as they are.
-            self.writer.put_notes([self._record(files[path]) for path in renamed])
+            outdated = [move.new for move in settled.moved if known[move.old].form != self.rules.form]
+            self.writer.put_notes([self._record(files[path]) for path in sorted({*renamed, *outdated})])
             report.moved += len(settled.moved)
             report.changed_paths += [path for move in settled.moved for path in (move.old, move.new)]
         return {move.new: move.old for move in settled.moved}
@@ -228,7 +243,7 @@ class Indexer:
             if file is None:
                 continue
             before = known.get(path)
-            if before is not None and path not in force and before.content_hash == file.content_hash:
+            if before is not None and _only_touched(before, file) and path not in force:
                 touched[path] = file.stat
                 report.skipped += 1
                 continue
@@ -247,8 +262,6 @@ class Indexer:
         if not batch:
             return
         self.writer.put_notes(batch)
-        problems = {record.file.path: "; ".join(_problems(record)) for record in batch if _problems(record)}
-        self.writer.put_problems(problems, cleared=[record.file.path for record in batch])
         report.processed += len(batch)
         report.changed_paths += [record.file.path for record in batch]
 
@@ -262,7 +275,7 @@ class Indexer:
 
     def _remember(self, path: str, reason: str, report: SyncReport) -> None:
         report.errors.append(f"{path}: {reason}")
-        self.writer.put_problems({path: reason})
+        self.writer.put_unreadable(path, reason)
 
     def _read(self, path: str, report: SyncReport, *, quiet: bool = False) -> NoteFile | None:
         """The note, redacted; None when it is gone or unreadable (which is remembered, and what the index has is kept)."""
@@ -290,8 +303,9 @@ class Indexer:
         report.errors += [f"{path}: {reason}" for path, reason in sorted(scan.problems.items())]
 
 
-def _problems(record: NoteRecord) -> Iterable[str]:
-    return [problem for problem in (record.file.problem, *record.note.problems) if problem]
+def _only_touched(before: KnownNote, file: NoteFile) -> bool:
+    """The same content under another time stamp; without a stamp there was trouble that a new reading has to clear."""
+    return before.stat is not None and before.content_hash == file.content_hash
 
 
 def _stats(known: Mapping[str, KnownNote]) -> dict[str, changes.Known]:

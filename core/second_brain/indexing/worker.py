@@ -150,5 +150,3 @@ class Worker:
         )
         self._told_at = time.monotonic()
         self._indexer.writer.set_meta({"worker": json.dumps(asdict(state))})
-
-

@@ -44,10 +44,11 @@ class QueryEmbedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How answers look: `snippet_chars` per hit, `result_budget` tokens in all."""
+    """How answers look: `snippet_chars` per hit, `result_budget` tokens in all, `explain` to fill `Hit.evidence`."""
 
     snippet_chars: int = 400
     result_budget: int = 4_000
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MEANING_COVERED = 0.5
-MEANING_UNCOVERED = 0.1
+MEANING_COVERED = 0.55
+MEANING_UNCOVERED = 0.2
 RRF_K = 60
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from second_brain.index import catalog, chunk_lines
 from second_brain.index.postings import FIELDS
 from second_brain.model import folder_of, stem_of
-from second_brain.search import snippets, tokencount
+from second_brain import tokencount
+from second_brain.search import snippets
 from second_brain.search.answer import Evidence, Hit, Snippet
 from second_brain.search.request import Ranking
 
@@ -52,7 +53,7 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
                 matched=_matched(place, score, scored),
                 snippet=snippet,
                 note=MOVED if note is None else _state(row, scored, place),
-                evidence=_evidence(reader, place, scored),
+                evidence=_evidence(reader, place, scored) if tools.settings.explain else Evidence(),
             )
         )
     return within_budget(shown, tools.settings.result_budget)
@@ -122,15 +123,12 @@ def _fields_with(reader: Reader, term: str, place: int) -> list[str]:
 
 def wikilinks(reader: Reader, paths: list[str]) -> dict[str, str]:
     """``[[stem]]`` for each path, path-qualified when another visible note has the same stem (case and form aside)."""
-    if not paths:
-        return {}
-    wanted = {_name_key(path) for path in paths}
-    counts = Counter(
-        key for (path,) in reader.connection.execute("SELECT path FROM files") if (key := _name_key(path)) in wanted
-    )
-    return {
-        path: f"[[{stem_of(path) if counts[_name_key(path)] == 1 else path[:-3]}]]" for path in paths
-    }
+    counts = reader.derived("stems", lambda: _stem_counts(reader))
+    return {path: f"[[{stem_of(path) if counts[_name_key(path)] == 1 else path[:-3]}]]" for path in paths}
+
+
+def _stem_counts(reader: Reader) -> Counter[str]:
+    return Counter(_name_key(path) for (path,) in reader.connection.execute("SELECT path FROM files"))
 
 
 def _name_key(path: str) -> str:

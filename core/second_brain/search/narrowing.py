@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def check(reader: Reader, filters: Filters) -> None:
     """Raises `InvalidParameter` for a folder or a tag that no visible note has, with the nearest names as options."""
     if filters.folders or filters.excluded_folders:
-        known = catalog.folder_counts(reader)
+        known = reader.derived("folders", lambda: catalog.folder_counts(reader))
         for folder in (*filters.folders, *filters.excluded_folders):
             if not _folders_named(known, folder):
                 raise InvalidParameter(
@@ -35,7 +35,7 @@ def check(reader: Reader, filters: Filters) -> None:
                     options=_near(folder, [name for name in known if name]),
                 )
     if filters.tags or filters.excluded_tags:
-        tags = catalog.tag_counts(reader)
+        tags = reader.derived("tags", lambda: catalog.tag_counts(reader))
         keys = {tag_key(tag) for tag in tags}
         for tag in (*filters.tags, *filters.excluded_tags):
             if not _is_known(tag, keys):
@@ -110,7 +110,7 @@ def named_conditions(reader: Reader, filters: Filters) -> Iterator[tuple[str, Co
 
 
 def _below(reader: Reader, folders: Sequence[str]) -> Condition:
-    known = catalog.folder_counts(reader)
+    known = reader.derived("folders", lambda: catalog.folder_counts(reader))
     return selection.below_any(tuple(name for folder in folders for name in _folders_named(known, folder)))
 
 

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from second_brain.index.text import exact, tokens
+from second_brain.index.text import exact, fold, tokens
 from second_brain.search.answer import Snippet
 
 if TYPE_CHECKING:
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
     from second_brain.model import Heading, ParsedNote
 
-CONTEXT_LINES = 1
+MOST_LINES = 8
+PHRASE_GAIN = 4.0
 _BLANK = re.compile(r"\s*\Z")
+_SPACED = re.compile(r"[0-9a-z\u00df-\u024f\u0370-\u052f]+")
+"""Terms of scripts whose words stand between word boundaries."""
 
 
 def beginning(note: ParsedNote, limit: int) -> Snippet:
@@ -55,21 +58,41 @@ def best_passage(
     *near*: lines (first, last) of the passage whose meaning was nearest; it is shown when no word matches and preferred when
     words match as well elsewhere.  At most *limit* characters.
     """
-    text = note.text
-    found = [token for token in tokens(text) if token.term in weights]
-    pieces = [span for phrase in phrases for span in _phrase_spans(text, phrase)]
-    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))][:-1]
-    body_from = note.frontmatter.end_line + 1
-    gains: dict[int, dict[str, float]] = {}
-    for token in found:
-        gains.setdefault(bisect_right(starts, token.start), {})[token.term] = weights[token.term]
+    lines = note.text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
+    pieces = [span for phrase in phrases for span in _phrase_spans(note.text, phrase)]
+    gains = _gains(lines, weights)
     for number, (start, _) in enumerate(pieces):
-        gains.setdefault(bisect_right(starts, start), {})[f"\0{number}"] = 4.0
+        gains.setdefault(bisect_right(starts, start), {})[f"\0{number}"] = PHRASE_GAIN
     if not gains:
-        return beginning(note, limit) if near is None else _window(note, starts, near[0], near[0], limit, ())
-    line = _best_line(gains, near, body_from)
-    spans = sorted({(token.start, token.end) for token in found} | set(pieces))
-    return _window(note, starts, line, line, limit, spans)
+        return beginning(note, limit) if near is None else _window(note, lines, starts, near[0], limit, weights, ())
+    line = _best_line(gains, near, note.frontmatter.end_line + 1)
+    return _window(note, lines, starts, line, limit, weights, pieces)
+
+
+def _gains(lines: Sequence[str], weights: Mapping[str, float]) -> dict[int, dict[str, float]]:
+    """Per line the terms it holds, with their weights.
+
+    Whole words are looked for first, which is fast; parts of names only when there is none.
+    """
+    if not weights:
+        return {}
+    whole = "|".join(re.escape(term) for term in sorted(weights) if _SPACED.fullmatch(term))
+    free = [re.escape(term) for term in sorted(weights) if not _SPACED.fullmatch(term)]
+    words = re.compile("|".join(([rf"\b(?:{whole})\b"] if whole else []) + free))
+    folded_lines = [line.lower() if line.isascii() else fold(line) for line in lines]
+    edges = [0, *accumulate(len(line) + 1 for line in folded_lines)][:-1]
+    folded = "\n".join(folded_lines)
+    gains: dict[int, dict[str, float]] = {}
+    for match in words.finditer(folded):
+        gains.setdefault(bisect_right(edges, match.start()), {})[match.group()] = weights[match.group()]
+    if gains:
+        return gains
+    for number, line in enumerate(lines, start=1):
+        found = [token.term for token in tokens(line) if token.term in weights]
+        if found:
+            gains[number] = {term: weights[term] for term in found}
+    return gains
 
 
 def _best_line(gains: Mapping[int, Mapping[str, float]], near: tuple[int, int] | None, body_from: int) -> int:
@@ -92,37 +115,38 @@ def _best_line(gains: Mapping[int, Mapping[str, float]], near: tuple[int, int] |
 
 def _window(
     note: ParsedNote,
+    lines: Sequence[str],
     starts: Sequence[int],
     first: int,
-    last: int,
     limit: int,
-    spans: Sequence[tuple[int, int]],
+    weights: Mapping[str, float],
+    pieces: Sequence[tuple[int, int]],
 ) -> Snippet:
     """Whole lines from *first* on, as many as fit, a little context before; a very long line is cut around its match."""
-    lines = note.text.split("\n")
     stop = len(lines)
     if first > note.frontmatter.end_line:
         while first < stop and _BLANK.match(lines[first - 1]):
             first += 1
     end = first
     size = len(lines[first - 1])
-    while end < stop and size + len(lines[end]) + 1 <= limit and end - first < 7:  # noqa: PLR2004 - eight lines at most
+    while end < stop and end - first < MOST_LINES - 1 and size + len(lines[end]) + 1 <= limit:
         size += len(lines[end]) + 1
         end += 1
     before = first
-    if (
-        before > note.frontmatter.end_line + 1
-        and not _BLANK.match(lines[before - 2])
-        and size + len(lines[before - 2]) < limit
-    ):
+    if before > note.frontmatter.end_line + 1 and lines[before - 2].strip() and size + len(lines[before - 2]) < limit:
         before -= 1
+    spans = {*pieces}
+    for number in range(before, end + 1):
+        shift = starts[number - 1]
+        spans |= {(shift + t.start, shift + t.end) for t in tokens(lines[number - 1]) if t.term in weights}
     begin = starts[before - 1]
     finish = starts[end - 1] + len(lines[end - 1])
-    heading_path = heading_path_at(note.headings, max(first, last))
+    heading_path = heading_path_at(note.headings, first)
     if finish - begin <= limit:
         text = note.text[begin:finish].rstrip()
-        return Snippet(text, before, before + text.count("\n"), _inside(spans, begin, begin + len(text)), heading_path)
-    return _cut_line(note.text, starts, first, limit, spans, heading_path)
+        marks = _inside(sorted(spans), begin, begin + len(text))
+        return Snippet(text, before, before + text.count("\n"), marks, heading_path)
+    return _cut_line(note.text, starts, first, limit, sorted(spans), heading_path)
 
 
 def _cut_line(

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from second_brain.index import catalog
-from second_brain.search import tokencount
+from second_brain import tokencount
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -1,0 +1,145 @@
+"""`try`: from nothing to a first answer in one command."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from second_brain.cli.commands import command, examples, pass_session
+from second_brain.cli.output import harmless
+from second_brain.cli.progress import shown_progress
+from second_brain.cli.session import DEMO
+from second_brain.cli.stopping import stopped_by_signals
+from second_brain.cli.syncing import stoppable, sync_json
+from second_brain.cli.wording import plural
+from second_brain.errors import NotFound
+
+if TYPE_CHECKING:
+    from second_brain.cli.session import Session
+    from second_brain.search.answer import Answer
+
+QUESTION = "how do I get candle grease out of cloth?"
+OTHER_QUESTION = "bring back the old version of the cluster"
+SHOWN = 3
+
+
+@command("try", short_help="Index the demo vault (or yours) and answer a question.")
+@click.argument("vault", default="")
+@click.argument("question", default="")
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to compute meaning before answering; Ctrl-C answers at once.",
+)
+@examples(
+    "second-brain try",
+    'second-brain try "" "what do we do when an upgrade goes wrong?"',
+    'second-brain try ~/Notes "ideas for the garden"',
+)
+@pass_session
+def try_(session: Session, *, vault: str, question: str, wait: float) -> None:
+    """Index VAULT (default: the demo vault that comes with the program), answer QUESTION, and say what to try next.
+
+    The vault is only ever read; its index goes to your account's data folder.
+    """
+    folder, asked = _meant(vault, question)
+    _choose(session, folder)
+    if session.as_json:
+        from second_brain.cli.hit_text import answer_json  # noqa: PLC0415 - cheap start
+
+        _index(session, wait)
+        request = session.brain.request(query=asked, top_k=SHOWN)
+        session.out.json(answer_json(asked, session.brain.search(request, explain=True)))
+        return
+    out = session.out
+    out.line(out.style("Second Brain", "bold") + f"  {harmless(str(session.root))}")
+    _index(session, wait)
+    _suggest(session, _answer(session, asked), demo=not folder)
+
+
+def _meant(vault: str, question: str) -> tuple[str, str]:
+    """A single argument that is no folder and reads like a sentence is a question for the demo vault."""
+    if vault and not question and not Path(vault).expanduser().is_dir() and (" " in vault or vault.endswith("?")):
+        return "", vault
+    return vault, question or QUESTION
+
+
+def _choose(session: Session, folder: str) -> None:
+    """Point the session at the vault, with a database of its own whatever the environment names for others."""
+    from second_brain.config import paths  # noqa: PLC0415 - cheap start
+
+    if not folder:
+        session.vault = session.vault or DEMO
+        return
+    chosen = Path.cwd() / Path(folder).expanduser()
+    if not chosen.is_dir():
+        raise NotFound(
+            f"There is no folder {chosen}.",
+            hint='Name a folder of Markdown notes, or "" for the demo vault.',
+            parameter="vault",
+        )
+    session.vault = str(chosen)
+    if os.environ.get("SECOND_BRAIN_DB"):
+        session.flags.setdefault("db_path", paths.default_database(chosen))
+
+
+def _index(session: Session, wait: float) -> None:
+    """Words, then as much meaning as fits in *wait* seconds; an embedder that fails only means words alone."""
+    started = time.monotonic()
+    with stopped_by_signals() as stop:
+        with shown_progress(quiet=session.as_json) as report:
+            words = session.brain.sync(embed=False, report=stoppable(report, stop))
+        known = plural(words.notes.processed + words.notes.skipped, "note")
+        if not session.as_json:
+            session.out.line(
+                f"{known} searchable by words after {time.monotonic() - started:.1f} s; now their meaning."
+            )
+            session.out.flush()
+        with shown_progress(quiet=session.as_json) as report:
+            end = time.monotonic() + wait
+            outcome = session.brain.sync(report=report, should_stop=lambda: stop.is_set() or time.monotonic() > end)
+    vectors = outcome.vectors
+    if vectors is not None and not session.as_json:
+        if vectors.embedded:
+            session.out.line(f"{plural(vectors.embedded, 'passage')} embedded in {vectors.seconds:.1f} s.")
+        if vectors.waiting and not vectors.unavailable:
+            session.out.line(f"{plural(vectors.waiting, 'passage')} left for: second-brain sync")
+    for warning in sync_json(outcome)["warnings"]:
+        session.out.warn(warning)
+
+
+def _answer(session: Session, question: str) -> Answer:
+    from second_brain.cli.hit_text import show_answer  # noqa: PLC0415 - cheap start
+
+    out = session.out
+    started = time.perf_counter()
+    request = session.brain.request(query=question, top_k=SHOWN)
+    answer = session.brain.search(request, explain=True)
+    seconds = time.perf_counter() - started
+    out.line()
+    show_answer(out, request, answer, root=session.root, seconds=seconds, why=True)
+    for warning in answer.warnings:
+        out.warn(warning)
+    return answer
+
+
+def _suggest(session: Session, answer: Answer, *, demo: bool) -> None:
+    """Three commands that work as they stand."""
+    where = shlex.quote(session.vault or DEMO)
+    tags = session.brain.facets().tags
+    tag = next((name for name in tags if name.startswith("type/")), next(iter(tags), ""))
+    commands = [f'second-brain search "{OTHER_QUESTION}" --why --vault {where}'] if demo else []
+    commands += [f"second-brain read {shlex.quote(hit.wikilink[2:-2])} --vault {where}" for hit in answer.hits[:1]]
+    commands += [f"second-brain search --tag {shlex.quote(tag)} --top-k 5 --vault {where}"] if tag else []
+    commands += [f"second-brain status --vault {where}", f"second-brain watch --vault {where}"]
+    session.out.line()
+    session.out.line(session.out.style("Try next", "bold"))
+    session.out.lines(f"  {harmless(line)}" for line in commands[:SHOWN])

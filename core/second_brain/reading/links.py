@@ -1,0 +1,146 @@
+"""Which notes a note links to, and which link to it, among the notes of the scope.
+
+Links are resolved among the visible notes only, so a link that leads out of the scope is like one to a note never written.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from second_brain.index import catalog
+from second_brain.index.resolve import resolve
+from second_brain.index.schema import tag_key
+from second_brain.model import LinkKind, stem_of
+from second_brain.vault.links import LinkResolver, is_attachment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from second_brain.index.reader import Reader
+
+_FRAGMENT = re.compile(r"[#^|]")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteLink:
+    """A link where it stands: in the note `source`, on `line`, under the headings `heading`.
+
+    `name` is what it is called there, without folders; `target` the path that it leads to, None when no visible note bears
+    that name.
+    """
+
+    source: str
+    line: int
+    kind: LinkKind
+    name: str
+    target: str | None
+    heading: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteLinks:
+    """The links of the note `path` in both directions.
+
+    `outgoing` and `backlinks` are paths, `unresolved` names without folders, each unique and sorted; `links_out` and
+    `links_in` are the single links in the order of path and text.  Links of a note to itself count in none of them.
+    """
+
+    path: str
+    outgoing: tuple[str, ...]
+    backlinks: tuple[str, ...]
+    unresolved: tuple[str, ...]
+    links_out: tuple[NoteLink, ...]
+    links_in: tuple[NoteLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Network:
+    """All links between the visible notes in one state of the index."""
+
+    generation: tuple[int, ...] | None
+    resolver: LinkResolver
+    out: dict[str, list[NoteLink]]
+    into: dict[str, list[NoteLink]]
+
+
+_NETWORKS: weakref.WeakKeyDictionary[Reader, _Network] = weakref.WeakKeyDictionary()
+
+
+def links_of(reader: Reader, name: str) -> NoteLinks:
+    """The links from and to the note *name*.  Raises `NotFound` and `Ambiguous` as `resolve` does."""
+    with reader.snapshot():
+        path = resolve(reader, name).path
+        network = _network(reader)
+        out = _with_headings(reader, network.out.get(path, ()))
+        into = _with_headings(reader, network.into.get(path, ()))
+    return NoteLinks(
+        path=path,
+        outgoing=tuple(sorted({link.target for link in out if link.target is not None})),
+        backlinks=tuple(sorted({link.source for link in into})),
+        unresolved=_names(link.name for link in out if link.target is None),
+        links_out=tuple(out),
+        links_in=tuple(into),
+    )
+
+
+def resolver_of(reader: Reader) -> LinkResolver:
+    """Resolves links among the visible notes; call it, and use the answer, inside ``reader.snapshot()``."""
+    return _network(reader).resolver
+
+
+def _network(reader: Reader) -> _Network:
+    known = _NETWORKS.get(reader)
+    if known is None or known.generation != reader.generation:
+        known = _NETWORKS[reader] = _build(reader)
+    return known
+
+
+def _build(reader: Reader) -> _Network:
+    resolver = LinkResolver(catalog.aliases(reader).items())
+    out: dict[str, list[NoteLink]] = {}
+    into: dict[str, list[NoteLink]] = {}
+    for row in catalog.links(reader):
+        if is_attachment(row.target):
+            continue
+        kind = LinkKind(row.kind)
+        target = resolver.resolve(row.target, row.source, kind=kind)
+        if target == row.source:
+            continue
+        link = NoteLink(row.source, row.line, kind, _shown_name(row.target), target)
+        out.setdefault(row.source, []).append(link)
+        if target is not None:
+            into.setdefault(target, []).append(link)
+    return _Network(reader.generation, resolver, out, into)
+
+
+def _shown_name(target: str) -> str:
+    """The last part of a link's target: folders in it could tell what lies outside the scope."""
+    bare = _FRAGMENT.split(target, maxsplit=1)[0].strip() or target.strip()
+    return stem_of(bare.replace("\\", "/").rstrip("/")) or bare
+
+
+def _names(names: Iterable[str]) -> tuple[str, ...]:
+    """Unique but for case and Unicode form, under the first spelling, sorted."""
+    unique: dict[str, str] = {}
+    for name in names:
+        unique.setdefault(tag_key(name), name)
+    return tuple(sorted(unique.values()))
+
+
+def _with_headings(reader: Reader, links: Iterable[NoteLink]) -> list[NoteLink]:
+    headings: dict[str, list[tuple[int, str, int, list[str]]]] = {}
+    found = []
+    for link in links:
+        if link.source not in headings:
+            row = catalog.note_at(reader, link.source)
+            headings[link.source] = catalog.headings(reader, row.doc) if row else []
+        path: tuple[str, ...] = ()
+        for _, _, line, names in headings[link.source]:
+            if line > link.line:
+                break
+            path = tuple(names)
+        found.append(NoteLink(link.source, link.line, link.kind, link.name, link.target, path))
+    return found

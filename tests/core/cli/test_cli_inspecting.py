@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+
+STATUS_FIELDS = {
+    "watch_enabled",
+    "watcher_state",
+    "watcher_last_event",
+    "max_context_chunks",
+    "model",
+    "model_available",
+    "index_size",
+    "last_sync_timestamp",
+    "last_tracked_files",
+    "stale_files",
+    "untracked_files",
+    "missing_files",
+    "graph_nodes",
+    "graph_edges",
+    "graph_last_built",
+}
+
+
+@pytest.mark.requirement("RG-9")
+def test_status_has_the_15_fields_and_changes_nothing(ask, indexed):
+    before = {path: path.stat().st_mtime_ns for path in indexed.rglob("*")}
+    found = ask("status", "--json").json
+    assert set(found) >= STATUS_FIELDS
+    assert (found["last_tracked_files"], found["stale_files"], found["untracked_files"]) == (5, 0, 0)
+    assert found["last_sync_timestamp"] > 0
+    (indexed / "Inbox.md").write_text("changed\n", "utf-8")
+    (indexed / "New.md").write_text("new\n", "utf-8")
+    (indexed / "Home" / "Boiler.md").unlink()
+    after = ask("status", "--json").json
+    assert (after["stale_files"], after["untracked_files"], after["missing_files"]) == (1, 1, 1)
+    assert before.keys() - {indexed / "Home" / "Boiler.md"} <= set(indexed.rglob("*"))
+
+
+def test_status_as_text(ask, snapshot, indexed):
+    (indexed / "New.md").write_text("new\n", "utf-8")
+    snapshot("status", ask("status").out)
+
+
+@pytest.mark.requirement("FR-44")
+def test_status_tells_the_scope_and_warns_when_it_is_empty(ask):
+    inside = ask("status", "--scope", "Home")
+    assert "Home" in inside.out
+    assert "2 indexed" in inside.out
+    empty = ask("status", "--scope", "Nowhere")
+    assert empty.code == 0
+    assert "No note lies in this scope" in empty.err
+
+
+@pytest.mark.requirement("RG-16")
+def test_health_prints_exactly_three_keys(ask):
+    assert ask("health", "--json").json == {"qdrant": False, "ollama": False, "fts": True}
+    assert "word index    ok" in ask("health").out
+
+
+def test_health_of_no_index_is_an_answer(cli, vault):
+    assert cli("--vault", vault, "health", "--json").json["fts"] is False
+
+
+def test_doctor_ends_with_1_when_something_failed(cli, vault, tmp_path):
+    failed = cli("--vault", vault, "--embedder", tmp_path / "work" / ".", "doctor", "--json")
+    assert failed.code == 1
+    checks = {check["name"]: check for check in failed.json["checks"]}
+    assert not checks["index"]["passed"]
+    assert not checks["embedder"]["passed"]
+    assert checks["vault"]["passed"]
+    text = cli("--vault", vault, "--embedder", tmp_path / "work" / ".", "doctor")
+    assert text.code == 1
+    assert "FAIL  index" in text.out
+
+
+def test_without_an_index_the_way_out_is_named(cli, vault):
+    for command in (["status"], ["search", "boiler"], ["read", "Boiler"], ["query", "boiler"], ["tags"]):
+        result = cli("--vault", vault, *command)
+        assert result.code == 1
+        assert "second-brain sync" in result.err
+
+
+def test_without_a_vault_the_way_out_is_named(cli):
+    result = cli("sync")
+    assert result.code == 1
+    assert "--vault" in result.err
