@@ -26,7 +26,7 @@ class FileStat:
 
 @dataclass(frozen=True, slots=True)
 class NoteFile:
-    """A note as read: decoded text without BOM, newlines as ``\\n``, NUL replaced by U+FFFD."""
+    """A note as read: decoded text without BOM, line feeds alone as line ends, NUL replaced by U+FFFD."""
 
     path: str
     text: str

@@ -130,6 +130,16 @@ class SecondBrain:
 
         return self._given_embedder or make_embedder(self._spec(threads=threads))
 
+    @contextlib.contextmanager
+    def _own_embedder(self, *, threads: int = 1) -> Iterator[Embedder]:
+        """The configured embedder for as long as the block runs; one that was given stays open."""
+        embedder = self.configured_embedder(threads=threads)
+        try:
+            yield embedder
+        finally:
+            if embedder is not self._given_embedder:
+                embedder.close()
+
     def embedder_for(self, fingerprint: str) -> Embedder | None:
         """The embedder that made the vectors of *fingerprint*, if it can be had."""
         if fingerprint not in self._embedders:
@@ -310,12 +320,11 @@ class SecondBrain:
                 hint="Use: sync --mode file --file-path PATH",
                 parameter="file_path",
             )
-        embedder = self.configured_embedder(threads=2) if embed else None
-        with self.writer(rebuild_damaged=mode == "full") as writer:
-            indexer = self._indexer(writer, embedder or self.configured_embedder(), report)
+        with self._own_embedder(threads=2) as embedder, self.writer(rebuild_damaged=mode == "full") as writer:
+            indexer = self._indexer(writer, embedder, report)
             notes = indexer.sync_file(file_path) if file_path is not None else indexer.sync(full=mode == "full")
             vectors = None
-            if embedder is not None:
+            if embed:
                 vectors = self._embedding(writer, embedder, indexer.rules.layout, report).run(should_stop)
         return SyncOutcome(notes, vectors)
 
@@ -330,10 +339,9 @@ class SecondBrain:
         """Keep the index current until *stop* is set; see `indexing.worker`."""
         from second_brain.indexing.worker import Worker  # noqa: PLC0415
 
-        embedder = self.configured_embedder() if embed else None
-        with self.writer() as writer:
+        with self._own_embedder() as embedder, self.writer() as writer:
             indexer = self._indexer(writer, embedder, report)
-            embedding = self._embedding(writer, embedder, indexer.rules.layout, report) if embedder else None
+            embedding = self._embedding(writer, embedder, indexer.rules.layout, report) if embed else None
             worker = Worker(
                 indexer,
                 embedding,
@@ -375,4 +383,3 @@ class SecondBrain:
             self._embedders.clear()
             self._parsed.clear()
             self._vault = None
-

@@ -75,7 +75,8 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
 
 def _chunks(reader: Reader) -> int:
     return int(
-        reader.connection.execute("SELECT count(*) FROM chunks WHERE layout = (SELECT max(layout) FROM chunks)").get or 0
+        reader.connection.execute("SELECT count(*) FROM chunks WHERE layout = (SELECT max(layout) FROM chunks)").get
+        or 0
     )
 
 
@@ -192,5 +193,3 @@ def _watch_limit() -> list[Check]:
     enough = limit >= 8_192  # noqa: PLR2004 - the kernel's former default
     way_out = "" if enough else "; raise fs.inotify.max_user_watches, folders beyond it are polled"
     return [Check("watch limit", enough, f"{limit} folders{way_out}")]
-
-

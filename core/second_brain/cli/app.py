@@ -151,5 +151,4 @@ def _unexpected(error: Exception, session: Session) -> int:
         hint="The same command with -v shows the details to report.",
     )
     code = _failed(problem, session)
-    _reader_gone()  # the trouble may have been standard output itself
-    return code
+    return _reader_gone() if isinstance(error, OSError) else code  # the trouble may have been standard output itself

@@ -196,9 +196,11 @@ def query_(
     Words and meaning are ranked passage by passage; no answer is written. --json prints exactly what the tool rag_query
     answers: {"citations", "chunks", "debug_scores"}. The configuration's max_context_chunks is the most that is shown.
     """
+    started = time.perf_counter()
+    text = " ".join(query)
     found = session.brain.rag(
         answer=True,
-        query=" ".join(query),
+        query=text,
         filters=_filters(folder, tags, since, filters),
         top_k=min(top_k, session.config.max_context_chunks) if top_k > 0 else top_k,
         min_score=min_score,
@@ -208,13 +210,9 @@ def query_(
     if session.as_json:
         session.out.json(found)
         return
-    from second_brain.cli.hit_text import show_chunk  # noqa: PLC0415 - cheap start
+    from second_brain.cli.hit_text import show_chunks  # noqa: PLC0415 - cheap start
 
-    if not found["chunks"]:
-        session.out.line("Nothing was found.")
+    seconds = time.perf_counter() - started
+    show_chunks(session.out, text, found["chunks"], root=session.root, seconds=seconds, full=full)
     for warning in found.get("warnings", ()):
         session.out.warn(warning)
-    for number, chunk in enumerate(found["chunks"], start=1):
-        if number > 1:
-            session.out.line()
-        show_chunk(session.out, chunk, number, root=session.root, full=full)

@@ -97,9 +97,12 @@ def _stretches(text: str, room: int) -> Iterator[tuple[int, int]]:
 
 
 def _heading(out: Output, query: Query, answer: Answer, seconds: float) -> str:
-    how = RANKED[answer.ranking] if query.terms else "newest first"
-    counted = f"{len(answer.hits)} of {plural(answer.total, 'note')} {how}, {seconds * 1000:.0f} ms"
-    return f"{out.style(harmless(plain_words(query)), 'bold')}\n{out.style(counted, 'dim')}"
+    asked = out.style(harmless(plain_words(query)), "bold")
+    if not answer.hits:
+        return asked
+    how = f" {RANKED[answer.ranking]}" if query.terms else ", newest first"
+    counted = f"{len(answer.hits)} of {plural(answer.total, 'note')}{how}, {seconds * 1000:.0f} ms"
+    return f"{asked}\n{out.style(counted, 'dim')}"
 
 
 def answer_json(query: str, answer: Answer) -> dict[str, Any]:
@@ -137,13 +140,26 @@ def evidence_json(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def show_chunk(out: Output, chunk: dict[str, Any], number: int, *, root: Path | None, full: bool) -> None:
-    """One hit of the ``rag`` tools, verbose or compact."""
+def show_chunks(
+    out: Output, query: str, chunks: Sequence[dict[str, Any]], *, root: Path | None, seconds: float, full: bool
+) -> None:
+    """The passages of the ``rag`` tools as text; long ones are cut unless *full*."""
+    out.line(out.style(harmless(query), "bold"))
+    if not chunks:
+        out.line("Nothing was found.")
+        return
+    out.line(out.style(f"{plural(len(chunks), 'passage')}, {seconds * 1000:.0f} ms", "dim"))
+    for number, chunk in enumerate(chunks, start=1):
+        out.line()
+        _show_chunk(out, chunk, number, root=root, full=full)
+
+
+def _show_chunk(out: Output, chunk: dict[str, Any], number: int, *, root: Path | None, full: bool) -> None:
     about = chunk.get("metadata", chunk)
     out.line(f"{number}. {out.style(harmless(about['note_title']), 'bold')}  {out.place(about['path'], 0, root)}")
     heading = about.get("heading_path") or ""
-    if heading:
-        out.line(INDENT + out.style(harmless(heading if isinstance(heading, str) else " > ".join(heading)), "dim"))
+    if heading and heading != about["note_title"]:
+        out.line(INDENT + out.style(harmless(heading), "dim"))
     text = chunk["text"]
     if not full and len(text) > SHOWN_CHARS:
         text = text[:SHOWN_CHARS].rsplit(" ", 1)[0] + " …"

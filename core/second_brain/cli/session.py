@@ -12,6 +12,8 @@ from second_brain.cli.output import Output
 from second_brain.errors import ConfigError, InvalidParameter
 
 if TYPE_CHECKING:
+    from logging import Handler
+
     from second_brain.config import Config, NamedScope
     from second_brain.service import SecondBrain
 
@@ -34,6 +36,7 @@ class Session:
     _config: Config | None = None
     _scope: NamedScope | None = None
     _brain: SecondBrain | None = None
+    _log: list[Handler] = field(default_factory=list)
 
     @property
     def config(self) -> Config:
@@ -42,7 +45,7 @@ class Session:
             self._config = self._load()
             for warning in self._config.warnings:
                 self.out.warn(warning)
-            start_logging(self._config, verbose=self.verbose)
+            self._log = start_logging(self._config, verbose=self.verbose)
         return self._config
 
     @property
@@ -70,9 +73,11 @@ class Session:
         return self.config.vault_path
 
     def close(self) -> None:
-        """Release the database and the models."""
+        """Release the database, the models and the log."""
         if self._brain is not None:
             self._brain.close()
+        for handler in self._log:
+            handler.close()
 
     def _load(self) -> Config:
         from second_brain.config import load  # noqa: PLC0415 - cheap start
@@ -129,16 +134,16 @@ def demo_database() -> Path:
     return default_database(demo_vault())
 
 
-def start_logging(config: Config, *, verbose: bool) -> None:
-    """Log to standard error, and to the configured file; never the text of a note."""
+def start_logging(config: Config, *, verbose: bool) -> list[Handler]:
+    """Log to standard error, and to the configured file; never the text of a note.  The handlers are the caller's."""
     if config.log_file is None and config.log_level == "warning" and not verbose:
-        return  # what Python does without handlers is the same, and costs nothing
+        return []  # what Python does without handlers is the same, and costs nothing
     import logging  # noqa: PLC0415 - cheap start
 
     logger = logging.getLogger("second_brain")
     logger.handlers.clear()
     logger.setLevel("INFO" if verbose and config.log_level == "warning" else config.log_level.upper())
-    handlers: list[logging.Handler] = [logging.StreamHandler()]
+    handlers: list[Handler] = [logging.StreamHandler()]
     if config.log_file is not None:
         try:
             config.log_file.parent.mkdir(parents=True, exist_ok=True)
@@ -153,6 +158,7 @@ def start_logging(config: Config, *, verbose: bool) -> None:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         logger.addHandler(handler)
     logger.propagate = False
+    return handlers
 
 
 _OURS = "global_"

@@ -7,13 +7,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from second_brain.index import schema
 from second_brain.index.numbers import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
 
     from second_brain.index.reader import Reader
 
@@ -53,7 +53,8 @@ def note_at(reader: Reader, path: str) -> NoteRow | None:
 
 def newest(reader: Reader, limit: int, places: np.ndarray[Any, np.dtype[np.intp]] | None) -> list[NoteRow]:
     """The *limit* notes whose content changed last, of those at *places* (None: of all)."""
-    where, values = "", ()
+    where: str = ""
+    values: tuple[Any, ...] = ()
     if places is not None:
         if not len(places):
             return []
@@ -106,7 +107,7 @@ def folder_counts(reader: Reader) -> Counter[str]:
 
 def property_examples(reader: Reader, limit: int) -> list[tuple[str, int, str]]:
     """The most used frontmatter keys: (key, notes, the most common short value)."""
-    rows = reader.connection.execute(
+    rows: list[Any] = reader.connection.execute(
         "SELECT key, count(DISTINCT doc) AS n FROM frontmatter GROUP BY key ORDER BY n DESC, key LIMIT ?", (limit,)
     ).fetchall()
     found = []
@@ -122,9 +123,10 @@ def property_examples(reader: Reader, limit: int) -> list[tuple[str, int, str]]:
 
 def date_range(reader: Reader) -> tuple[float, float] | None:
     """The oldest and the newest content time, epoch seconds; None without notes."""
-    low, high = reader.connection.execute(
+    span: Any = reader.connection.execute(
         "SELECT min(coalesce(content_mtime, mtime)), max(coalesce(content_mtime, mtime)) FROM files"
     ).fetchone()
+    low, high = span
     return None if low is None else (low, high)
 
 
@@ -179,7 +181,7 @@ def headings(reader: Reader, doc: int) -> list[tuple[int, str, int, list[str]]]:
 
 def problems(reader: Reader) -> list[tuple[str, str]]:
     """(path, reason) of everything that could not be (fully) read."""
-    return reader.connection.execute("SELECT path, reason FROM problems ORDER BY path").fetchall()
+    return list(reader.connection.execute("SELECT path, reason FROM problems ORDER BY path"))
 
 
 def note_count(reader: Reader) -> int:

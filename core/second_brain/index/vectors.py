@@ -155,7 +155,7 @@ def _placed(reader: Reader, rows: list[tuple[int, float]]) -> list[Passage]:
     chunks = np.array([chunk for chunk, _ in rows], dtype=np.int64)
     if not len(chunks):
         return []
-    doc_of = dict(
+    doc_of: dict[int, int] = dict(
         reader.connection.execute("SELECT id, doc FROM chunks WHERE id IN carray(?)", (numbers(chunks),)).fetchall()
     )
     known = [(chunk, cosine) for chunk, cosine in rows if chunk in doc_of]

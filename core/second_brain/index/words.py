@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,9 @@ STEM_WEIGHT = 0.8
 CORRECTION_WEIGHT = 0.5
 COMPLETE_BONUS = 0.3
 ADJACENT_BONUS = 0.4
+COMPOUND_BONUS = 1.5
+"""For words that the query writes as one, as in DEC-0054."""
+
 MOST_CONCEPTS = 64
 ADJACENCY_POOL = 200
 """So many of the best notes are looked at for words that stand together."""
@@ -47,11 +51,14 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A word of the query: as written, where it stands first, how often it stands there, what in the index means the same."""
+    """A word of the query: as written, where it stands first, what in the index means the same, the piece between spaces that it
+    is of, and how often it stands there.
+    """
 
     word: str
     position: int
     variants: tuple[Variant, ...]
+    piece: int = 0
     times: int = 1
     corrected_from: str = ""
 
@@ -82,23 +89,24 @@ def top(score: NDArray[np.float64], limit: int) -> NDArray[np.intp]:
 
 def concepts_of(reader: Reader, words: Sequence[str], *, correct: bool = True) -> tuple[Concept, ...]:
     """The concepts of a query: stop words dropped (unless nothing else is there), unknown words corrected."""
-    raw = [(term, position) for term, position in _query_terms(words) if term]
-    content = [(term, position) for term, position in raw if term not in ALL_STOP_WORDS] or raw
-    times = Counter(term for term, _ in content)
-    first: dict[str, int] = {}
-    for term, position in content:
-        first.setdefault(term, position)
+    asked = list(_query_terms(words))
+    content = [each for each in asked if each[0] not in ALL_STOP_WORDS] or asked
+    times = Counter(term for term, _, _ in content)
+    first: dict[str, tuple[int, int]] = {}
+    for term, position, piece in content:
+        first.setdefault(term, (position, piece))
     return tuple(
-        replace(_concept(reader, term, position, correct=correct), times=times[term])
-        for term, position in list(first.items())[:MOST_CONCEPTS]
+        replace(_concept(reader, term, position, correct=correct), piece=piece, times=times[term])
+        for term, (position, piece) in list(first.items())[:MOST_CONCEPTS]
     )
 
 
-def _query_terms(words: Sequence[str]) -> Iterable[tuple[str, int]]:
+def _query_terms(words: Sequence[str]) -> Iterable[tuple[str, int, int]]:
+    """(term, position, which of *words*) of a query."""
     offset = 0
-    for word in words:
+    for piece, word in enumerate(words):
         found = query_terms(word)
-        yield from ((term, offset + position) for term, position in found)
+        yield from ((term, offset + position, piece) for term, position in found)
         offset += found[-1][1] + 1 if found else 0
 
 
@@ -132,7 +140,7 @@ def rank(reader: Reader, concepts: tuple[Concept, ...]) -> WordRanking:
         score += concept.times * idf[number] * frequency * (K1 + 1.0) / (frequency + K1)
         matched[hits] |= np.uint64(1 << number)
     if len(concepts) > 1:
-        score *= 1.0 + COMPLETE_BONUS * _completeness(matched, idf) ** 2
+        score *= 1.0 + COMPLETE_BONUS * completeness(matched, idf) ** 2
         _add_adjacency(reader, concepts, idf, score)
     return WordRanking(concepts, score, matched, idf)
 
@@ -153,7 +161,7 @@ def _weighted_frequency(reader: Reader, concept: Concept, length: NDArray[np.flo
     return frequency
 
 
-def _completeness(matched: NDArray[np.uint64], idf: NDArray[np.float64]) -> NDArray[np.float64]:
+def completeness(matched: NDArray[np.uint64], idf: NDArray[np.float64]) -> NDArray[np.float64]:
     """The share of the query's weight that a note holds."""
     share = np.zeros(len(matched))
     for number, value in enumerate(idf):
@@ -168,12 +176,13 @@ def _add_adjacency(
     pool = np.zeros(len(score), dtype=np.bool_)
     pool[top(score, ADJACENCY_POOL)] = True
     gain = np.zeros(len(score))
-    for number, (left, right) in enumerate(zip(concepts, concepts[1:], strict=False)):
+    for number, (left, right) in enumerate(pairwise(concepts)):
         distance = right.position - left.position
         if not 0 < distance <= 3:  # noqa: PLR2004 - at most two stop words between them
             continue
         together = _together(reader, left, right, distance, pool)
-        weight = ADJACENT_BONUS * (idf[number] + idf[number + 1]) / 2
+        bonus = COMPOUND_BONUS if left.piece == right.piece else ADJACENT_BONUS
+        weight = bonus * (idf[number] + idf[number + 1]) / 2
         gain += weight * together / (together + K1) * (K1 + 1.0)
     score += gain
 
@@ -212,6 +221,19 @@ def visible(reader: Reader, term: str) -> tuple[NDArray[np.intp], postings.Posti
         return np.empty(0, dtype=np.intp), found
     places, mask = reader.columns.places(found.docs)
     return places, found.keep(mask)
+
+
+def named_share(concepts: Sequence[Concept]) -> float:
+    """The share of a query that names a thing rather than means one: compound pieces (``DEC-0054``) and words with digits."""
+    if not concepts:
+        return 0.0
+    sizes = Counter(concept.piece for concept in concepts if concept.word.isascii())
+    named = [
+        concept
+        for concept in concepts
+        if sizes[concept.piece] > 1 or (concept.word.isascii() and any(char.isdigit() for char in concept.word))
+    ]
+    return len(named) / len(concepts)
 
 
 def spoken(text: str) -> list[tuple[str, int]]:

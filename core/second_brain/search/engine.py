@@ -14,7 +14,6 @@ import numpy as np
 from second_brain.errors import EmbedderUnavailable
 from second_brain.index import catalog, vectors, words
 from second_brain.index.text import is_english
-from second_brain.index.words import WordRanking
 from second_brain.search import fusion, hits, narrowing
 from second_brain.search.answer import Answer
 from second_brain.search.request import Ranking, Request
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from second_brain.index.reader import Reader
+    from second_brain.index.words import WordRanking
     from second_brain.model import ParsedNote
 
 POOL = 200
@@ -34,8 +34,10 @@ POOL = 200
 class QueryEmbedder(Protocol):
     """What the engine needs of an embedder."""
 
-    fingerprint: str
-    languages: frozenset[str] | None
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """The languages that the model covers; None for many or unknown."""
+        ...
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """A unit vector; raises `EmbedderUnavailable`."""
@@ -95,8 +97,8 @@ def search(reader: Reader, request: Request, tools: Tools) -> Answer:
         return Answer(
             hits=tuple(shown),
             message=message,
-            warnings=tuple([*request.query.notes, *scored.warnings]),
-            corrections=_corrections(reader, scored),
+            warnings=(*request.query.notes, *scored.warnings),
+            corrections=_corrections(scored),
             ranking=scored.ranking.value,
             total=scored.total,
             embedded=vectors.embedded(reader, model) if model else (0, 0),
@@ -148,9 +150,7 @@ def _by_words(reader: Reader, request: Request, allowed: NDArray[np.bool_] | Non
     )
 
 
-def _by_meaning(
-    reader: Reader, request: Request, tools: Tools, allowed: NDArray[np.bool_] | None
-) -> Scored | None:
+def _by_meaning(reader: Reader, request: Request, tools: Tools, allowed: NDArray[np.bool_] | None) -> Scored | None:
     """Whole-note cosine, exactly as the first version ranked; None when no embedder can answer."""
     fingerprint = vectors.note_model(reader)
     vector = _query_vector(reader, request, tools, fingerprint)
@@ -187,20 +187,31 @@ def _best(
         nearest[passage.place] = passage
     places = np.array(sorted({*by_words.tolist(), *nearest}), dtype=np.intp)
     cosines = np.array([nearest[place].cosine if place in nearest else np.nan for place in places.tolist()])
-    embedder = tools.embedder_for(model.fingerprint)
     candidates = fusion.Candidates(places, ranking.score[places], cosines)
-    scores = fusion.fuse(candidates, _meaning_weight(request, embedder))
-    order = np.lexsort((places, -scores))[: request.top_k]
+    weight = _meaning_weight(request, tools.embedder_for(model.fingerprint)) * (
+        1.0 - words.named_share(ranking.concepts)
+    )
+    scores = fusion.fuse(candidates, max(weight, fusion.MEANING_LEAST))
+    kept = fusion.worth_showing(candidates)
+    order = np.lexsort((places, -scores))
+    order = order[kept[order]][: request.top_k]
     best = places[order].tolist()
     return Scored(
         best,
-        scores[order].tolist(),
+        (scores[order] * _confidence(ranking, cosines)).tolist(),
         word_ranking=ranking,
         cosines={place: nearest[place].cosine for place in best if place in nearest},
         passages={place: nearest[place].chunk for place in best if place in nearest},
         named=named,
-        total=max(_count(ranking.score, allowed), len(places)),
+        total=max(_count(ranking.score, allowed), int(kept.sum())),
     )
+
+
+def _confidence(ranking: WordRanking, cosines: NDArray[np.float64]) -> float:
+    """How good the best of a query is, 0..1: all its words, or all but the same meaning, make 1."""
+    complete = float(words.completeness(ranking.matched, ranking.idf).max(initial=0.0))
+    near = float(np.nanmax(cosines, initial=0.0))
+    return min(1.0, max(complete, near))
 
 
 def _meaning_weight(request: Request, embedder: QueryEmbedder | None) -> float:
@@ -263,7 +274,7 @@ def _count(score: NDArray[np.float64], allowed: NDArray[np.bool_] | None) -> int
     return int(((score > 0) & (allowed if allowed is not None else True)).sum())
 
 
-def _corrections(reader: Reader, scored: Scored) -> tuple[tuple[str, str], ...]:
+def _corrections(scored: Scored) -> tuple[tuple[str, str], ...]:
     """What was searched instead of unknown words."""
     if scored.word_ranking is None:
         return ()
@@ -272,6 +283,3 @@ def _corrections(reader: Reader, scored: Scored) -> tuple[tuple[str, str], ...]:
         for concept in scored.word_ranking.concepts
         if concept.corrected_from and len(concept.variants) > 1
     )
-
-
-__all__ = ["POOL", "QueryEmbedder", "Scored", "Settings", "Tools", "rank", "search"]

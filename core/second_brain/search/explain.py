@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,10 +37,10 @@ def why_not(reader: Reader, request: Request, path: str, tools: Tools) -> WhyNot
         if reasons:
             return WhyNot(path, None, tuple(reasons))
         allowed = narrowing.allowed(reader, request.query)
-        wide = engine.Request(request.query, len(reader.columns), request.ranking)
+        wide = replace(request, top_k=len(reader.columns))
         scored = engine.rank(reader, wide, tools, allowed)
         rank = scored.places.index(place) + 1 if place in scored.places else None
-        return WhyNot(path, rank, tuple(_ranked(reader, request, place, rank, scored)))
+        return WhyNot(path, rank, tuple(_ranked(request, place, rank, scored)))
 
 
 def _filters_failed(reader: Reader, request: Request, place: int) -> list[str]:
@@ -63,7 +63,7 @@ def _pieces_failed(reader: Reader, request: Request, place: int) -> list[str]:
     return lacking + holding
 
 
-def _ranked(reader: Reader, request: Request, place: int, rank: int | None, scored: engine.Scored) -> list[str]:
+def _ranked(request: Request, place: int, rank: int | None, scored: engine.Scored) -> list[str]:
     said = []
     if rank is not None and rank <= request.top_k:
         said.append(f"It is hit {rank}.")
@@ -72,7 +72,9 @@ def _ranked(reader: Reader, request: Request, place: int, rank: int | None, scor
     ranking = scored.word_ranking
     if ranking is not None:
         missing = [
-            concept.word for number, concept in enumerate(ranking.concepts) if not int(ranking.matched[place]) >> number & 1
+            concept.word
+            for number, concept in enumerate(ranking.concepts)
+            if not int(ranking.matched[place]) >> number & 1
         ]
         if missing:
             said.append("It lacks: " + ", ".join(missing) + ".")
@@ -82,6 +84,3 @@ def _ranked(reader: Reader, request: Request, place: int, rank: int | None, scor
     elif request.ranking != "words" and request.query.text.strip():
         said.append("Its meaning was not compared: it is not embedded yet, or the embedder is not there.")
     return said or ["Neither its words nor its meaning fit the query."]
-
-
-

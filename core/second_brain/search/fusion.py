@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 MEANING_COVERED = 0.55
 MEANING_UNCOVERED = 0.2
+MEANING_LEAST = 0.1
+FAR = 0.5
+"""A note without any of the words must be at least so near, as a share of the nearest one's cosine."""
+
 RRF_K = 60
 
 
@@ -38,6 +42,12 @@ def fuse(candidates: Candidates, meaning_weight: float) -> NDArray[np.float64]:
         low, high = float(candidates.cosines[known].min()), float(candidates.cosines[known].max())
         meaning[known] = (candidates.cosines[known] - low) / max(high - low, 1e-12)
     return np.asarray((1.0 - meaning_weight) * words + meaning_weight * meaning)
+
+
+def worth_showing(candidates: Candidates) -> NDArray[np.bool_]:
+    """Which candidates hold a word of the query or are near in meaning; the others only fill up the list."""
+    nearest = max(float(np.nanmax(candidates.cosines, initial=0.0)), 1e-9)
+    return np.asarray((candidates.words > 0) | (np.nan_to_num(candidates.cosines, nan=-1.0) >= FAR * nearest))
 
 
 def reciprocal_ranks(rankings: list[list[int]]) -> dict[int, float]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from second_brain import tokencount
 from second_brain.index import catalog, chunk_lines
 from second_brain.index.postings import FIELDS
 from second_brain.model import folder_of, stem_of
-from second_brain import tokencount
 from second_brain.search import snippets
 from second_brain.search.answer import Evidence, Hit, Snippet
 from second_brain.search.request import Ranking
@@ -75,9 +75,7 @@ def _matched(place: int, score: float | None, scored: Scored) -> str:
     return "words" if by_words or place not in scored.cosines else "meaning"
 
 
-def _snippet(
-    note: ParsedNote, request: Request, scored: Scored, near: tuple[int, int] | None, limit: int
-) -> Snippet:
+def _snippet(note: ParsedNote, request: Request, scored: Scored, near: tuple[int, int] | None, limit: int) -> Snippet:
     if scored.word_ranking is None:
         return snippets.beginning(note, limit)
     weights = {
@@ -156,4 +154,6 @@ def _tokens(shown: list[Hit]) -> int:
 
 
 def _rendered(hit: Hit) -> str:
-    return " ".join((hit.wikilink, hit.path, hit.title, " ".join(hit.tags), "2026-01-01T00:00:00Z 0.123", hit.snippet.text))
+    return " ".join(
+        (hit.wikilink, hit.path, hit.title, " ".join(hit.tags), "2026-01-01T00:00:00Z 0.123", hit.snippet.text)
+    )

@@ -5,21 +5,19 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from second_brain.errors import InvalidParameter
 from second_brain.index import catalog, exact, selection, words
 from second_brain.index.schema import tag_key
-from second_brain.search.query import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from second_brain.index.reader import Reader
     from second_brain.index.selection import Condition
-    from second_brain.search.query import Query, TagFilter, Term
+    from second_brain.search.query import Filters, Query, TagFilter, Term
 
 
 def check(reader: Reader, filters: Filters) -> None:
@@ -62,7 +60,9 @@ def _folders_named(known: Iterable[str], folder: str) -> tuple[str, ...]:
 def _near(name: str, choices: Sequence[str]) -> tuple[str, ...]:
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - only for an error
 
-    found = process.extract(name.casefold(), {choice: choice.casefold() for choice in sorted(choices)}, scorer=fuzz.WRatio, limit=5)
+    found = process.extract(
+        name.casefold(), {choice: choice.casefold() for choice in sorted(choices)}, scorer=fuzz.WRatio, limit=5
+    )
     return tuple(choice for _, score, choice in found if score > 50)  # noqa: PLR2004 - percent
 
 

@@ -175,7 +175,8 @@ _TAG_EDGE = _SPACES + "/"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NEXT = re.compile(r"\S")
 _PLAIN = re.compile(r"\S+")
-_EXCLUDES = re.compile(r'-(?=[\w"#\[])')
+_EXCLUDES = re.compile(r'-(?=["#\[]|(?![A-Za-z0-9]{1,2}(?!\S))\w)')
+"""One or two letters after a dash are an option of a command (``ssh -T``, ``rm -rf``), which people paste."""
 _PHRASE = re.compile(r'"([^"]*)"')
 _KEYED = re.compile(r'(folder|tag|path|title|after|before):(?:"([^"]*)"|(?!")(\S+))', re.IGNORECASE)
 _HASH_TAG = re.compile(

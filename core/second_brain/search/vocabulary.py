@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from second_brain.index import catalog
 from second_brain import tokencount
+from second_brain.index import catalog
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -26,6 +26,9 @@ _UNSAFE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3164\ufe00-\ufe0f"
     r"\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
 )
+
+_PLACEHOLDER = re.compile(r"\{\{|<%")
+"""What template plugins fill in; no value of a real note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,9 @@ def schema_block(reader: Reader, *, most_tags: int = 30) -> str:
             return ""
         folders = _top_folders(catalog.folder_counts(reader))
         tags = [tag for tag, _ in _by_count(catalog.tag_counts(reader))][:most_tags]
-        properties = catalog.property_examples(reader, 12)
+        properties = [
+            each for each in catalog.property_examples(reader, 12) if not _PLACEHOLDER.search(each[0] + each[2])
+        ]
     sizes = (len(folders), len(tags), len(properties))
     block = ""
     for share in (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.0):

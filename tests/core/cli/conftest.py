@@ -18,18 +18,24 @@ DAY = 86_400
 NOTES = {
     "Home/Radiators.md": (
         3,
-        "---\ntags: [home/repairs, howto]\naliases: [Heating]\n---\n# Radiators\n\nWhen the pipes knock, bleed the "
-        "radiators first.\n\n## Bleeding\n\nLowest floor first, pump off.\nA quarter turn of the key, a cloth below.\n",
+        (
+            "---\ntags: [home/repairs, howto]\naliases: [Heating]\n---\n# Radiators\n\nWhen the pipes knock, bleed the "
+            "radiators first.\n\n## Bleeding\n\nLowest floor first, pump off.\nA quarter turn of the key, a cloth below.\n"
+        ),
     ),
     "Home/Boiler.md": (
         20,
-        "---\ntags: [home]\nstatus: active\n---\n# Boiler\n\nThe boiler shows a fault when the pressure falls.\n"
-        "Top it up as in [[Radiators]], then see [[Nowhere]].\n",
+        (
+            "---\ntags: [home]\nstatus: active\n---\n# Boiler\n\nThe boiler shows a fault when the pressure falls.\n"
+            "Top it up as in [[Radiators]], then see [[Nowhere]].\n"
+        ),
     ),
     "Cluster/Upgrade.md": (
         40,
-        "# Upgrade\n\nKubernetes nodes are drained before an upgrade. #homelab\n\n## Rollback\n\nRestore the snapshot "
-        "of etcd, then start the old version.\n",
+        (
+            "# Upgrade\n\nKubernetes nodes are drained before an upgrade. #homelab\n\n## Rollback\n\nRestore the snapshot "
+            "of etcd, then start the old version.\n"
+        ),
     ),
     "Cluster/Draining.md": (100, "# Draining a node\n\nkubectl drain, then wait. #homelab See [[Upgrade#Rollback]].\n"),
     "Inbox.md": (1, "Buy felt for the joists; ask about the boiler.\n"),
@@ -149,6 +155,7 @@ def snapshot(tmp_path):
     def snapshot(name, text):
         text = re.sub(r"\d+(\.\d+)? ms", "N ms", text.replace(str(tmp_path), "TMP"))
         text = re.sub(r"-[0-9a-f]{8}\.db", "-HASH.db", re.sub(r"\(\d[\d.]* [kM]B\)", "(SIZE)", text))
+        text = re.sub(r"\b(words|meaning|score) \d\.\d+", r"\1 N", re.sub(r"\d+% of", "N% of", text))
         path = SNAPSHOTS / f"{name}.txt"
         if os.environ.get("UPDATE_SNAPSHOTS"):
             path.parent.mkdir(parents=True, exist_ok=True)

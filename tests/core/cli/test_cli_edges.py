@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -81,17 +82,30 @@ def test_a_reader_that_goes_away_is_no_error(indexed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "env", [{"PYTHONIOENCODING": "ascii"}, {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "TERM": "dumb"}]
-)
+@pytest.mark.parametrize("env", [{"PYTHONIOENCODING": "ascii"}, {"LANG": "C", "LC_ALL": "C", "TERM": "dumb"}])
 def test_a_terminal_without_unicode_gets_what_it_can_show(finished, vault, env):
-    (vault / "Ümläut 茶.md").write_text("# Tee 茶\n\nboiler – größer\n", "utf-8")
+    (vault / "Ümläut 茶.md").write_text("# Tee 茶\n\nboiler — größer\n", "utf-8")
     finished("--vault", vault, "sync", "--words-only", env=env)
     text = finished("--vault", vault, "search", "boiler", "--ranking", "words", env=env)
     assert (text.code, text.err) == (0, "")
     assert "boiler" in text.out
     found = finished("--vault", vault, "search", "boiler", "--ranking", "words", "--json", env=env).json
     assert "Ümläut 茶.md" in [hit["path"] for hit in found["hits"]]
+
+
+@pytest.mark.slow
+def test_a_locale_that_cannot_hold_a_file_name_crashes_nothing(finished, vault):
+    (vault / "茶.md").write_text("# Tee 茶\n\nboiler\n", "utf-8")
+    env = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0"}
+    for args in (
+        ["sync", "--words-only"],
+        ["search", "boiler", "--ranking", "words"],
+        ["status"],
+        ["folders", "--json"],
+    ):
+        result = finished("--vault", vault, *args, env=env)
+        assert result.code == 0
+        assert "Unexpected" not in result.err
 
 
 @pytest.mark.slow
@@ -113,7 +127,7 @@ def test_arguments_that_are_no_unicode_do_not_crash(finished, indexed):
 
 @pytest.mark.slow
 def test_output_that_cannot_be_written_is_an_error(start, indexed):
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         process = start("--vault", indexed, "folders", stdout=full)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 1

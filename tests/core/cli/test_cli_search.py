@@ -101,6 +101,7 @@ def test_an_empty_answer_names_each_filter(ask):
     ],
 )
 def test_a_wrong_argument_is_named_with_the_way_out(ask, flags, parameter, option):
+    flags = flags and ["boiler", *flags]
     result = ask("search", *flags, "--json")
     assert (result.code, result.out) == (1, "")
     assert result.error["parameter"] == parameter
@@ -130,7 +131,7 @@ def test_query_joins_its_filters(ask):
         "query", "boiler", "--json", "--compact", "--tag", "home", "--filters", json.dumps({"status": "active"})
     )
     assert {chunk["path"] for chunk in found.json["chunks"]} == {"Home/Boiler.md"}
-    assert ask("query", "boiler", "--folder", "Cluster").out == "Nothing was found.\n"
+    assert ask("query", "boiler", "--folder", "Cluster").out == "boiler\nNothing was found.\n"
 
 
 def test_the_configured_maximum_of_passages_holds_for_query(ask, cli):

@@ -3,8 +3,8 @@ from __future__ import annotations
 import signal
 
 import pytest
-from fake_ollama import Mode
 
+from fake_ollama import Mode
 from second_brain.errors import NoteUnreadable
 from second_brain.vault.vault import Vault
 

@@ -15,8 +15,7 @@ def lines_of(process):
     lines = []
 
     def read():
-        for line in process.stdout:
-            lines.append(line.rstrip("\n"))
+        lines.extend(line.rstrip("\n") for line in process.stdout)
 
     threading.Thread(target=read, daemon=True).start()
     return lines

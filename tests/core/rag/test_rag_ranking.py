@@ -71,6 +71,14 @@ def test_both_lists_are_cut_at_top_k_before_they_are_fused(open_rag, top_k, expe
     assert [(hit["metadata"]["path"], hit["score"]) for hit in hits] == expected
 
 
+@pytest.mark.requirement("RG-3")
+def test_what_is_first_by_meaning_gains_nothing_from_a_place_by_words_beyond_the_cut(open_rag):
+    rag = open_rag({"a.md": RIVALS["a-words.md"], "b.md": "zebra comet"}, embedder=StubEmbedder(384))
+    assert [(hit["metadata"]["path"], hit["score"]) for hit in rag.search("zebra comet", top_k=1)["hits"]] == [
+        ("a.md", 1 / 61)
+    ]
+
+
 def test_every_hit_with_a_vector_has_its_cosine_also_when_words_alone_found_it(open_rag):
     rag = open_rag(RIVALS, embedder=StubEmbedder(384))
     (hit,) = rag.search("zebra comet", top_k=1)["hits"]
