@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from array import array
 from typing import TYPE_CHECKING
@@ -21,12 +22,19 @@ if TYPE_CHECKING:
     from second_brain.index.writer import NoteRecord
     from second_brain.model import Chunk, ParsedNote
 
+ENGLISH_SAMPLE = 2_000
+"""So many terms tell a note's language."""
+
+_SPACED_CHAR = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\uffff]")
+_WORD_END = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\uffff]+\Z")
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 def insert_note(connection: apsw.Connection, doc: int, record: NoteRecord) -> postings.TermVector:
     """Write every row of a note under the number *doc* and return its terms; rows of its former number are gone already."""
     note = record.note
     found = terms(note.text)
-    _insert_file(connection, doc, record, _width(found), english=is_english(term for term, _ in found))
+    _insert_file(connection, doc, record, _width(found), english=is_english([term for term, _ in found[:ENGLISH_SAMPLE]]))
     _insert_tags(connection, note)
     _insert_parts(connection, doc, note)
     connection.execute(
@@ -34,7 +42,7 @@ def insert_note(connection: apsw.Connection, doc: int, record: NoteRecord) -> po
         (doc, note.text, exact(note.text).encode("utf-8", "replace")),
     )
     for layout, chunks in record.chunks.items():
-        insert_chunks(connection, doc, layout, chunks, note.text)
+        insert_chunks(connection, doc, layout, chunks, note.text, _width(found))
     return postings.TermVector(
         [term for term, _ in found],
         array("I", [position for _, position in found]),
@@ -80,7 +88,7 @@ def _insert_file(connection: apsw.Connection, doc: int, record: NoteRecord, word
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODE(value)
 
 
 def _insert_tags(connection: apsw.Connection, note: ParsedNote) -> None:
@@ -123,9 +131,9 @@ def _insert(connection: apsw.Connection, table: str, doc: int, rows: Iterable[tu
         connection.executemany(f"INSERT INTO {table} VALUES({marks})", numbered)
 
 
-def insert_chunks(connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], text: str) -> None:
-    """Write the chunks of one layout; *text* is the note's, whose terms tell which positions a chunk covers."""
-    before = _positions_before(text, sorted({edge for chunk in chunks for edge in (chunk.start, chunk.end)}))
+def insert_chunks(connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], text: str, total: int | None = None) -> None:
+    """Write the chunks of one layout; *text* is the note's, whose terms (*total* positions) tell which ones a chunk covers."""
+    before = _positions_before(text, sorted({edge for chunk in chunks for edge in (chunk.start, chunk.end)}), total)
     connection.executemany(
         "INSERT INTO chunks(doc, layout, ordinal, heading_path, start, stop, start_line, end_line, first_token, last_token,"
         " prefix, text_hash) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -149,14 +157,22 @@ def insert_chunks(connection: apsw.Connection, doc: int, layout: int, chunks: Se
     )
 
 
-def _positions_before(text: str, offsets: Sequence[int]) -> dict[int, int]:
-    """How many term positions lie before each of *offsets* (ascending, none of them inside a word)."""
+def _positions_before(text: str, offsets: Sequence[int], total: int | None = None) -> dict[int, int]:
+    """How many term positions start before each of *offsets* (ascending); *total*: how many the whole text has, if known."""
     counts = {}
-    total = last = 0
+    count = last = 0
     for offset in offsets:
-        total += _width(terms(text[last:offset]))
-        counts[offset] = total
-        last = offset
+        if total is not None and not text[offset:].strip():
+            counts[offset] = total
+            continue
+        # A word that an edge cuts is counted where it starts.
+        edge = offset
+        if 0 < offset < len(text) and _SPACED_CHAR.match(text, offset):
+            cut = _WORD_END.search(text, last, offset)
+            edge = cut.start() if cut else offset
+        count += _width(terms(text[last:edge]))
+        counts[offset] = count + (edge < offset)
+        last = edge
     return counts
 
 

@@ -17,7 +17,7 @@ from second_brain.index import postings, schema, vector_rows, writer_lock
 from second_brain.index.connection import set_aside
 from second_brain.index.note_rows import insert_chunks, insert_note
 from second_brain.index.vector_rows import WaitingChunk
-from second_brain.model import FileStat, Layout, stem_of
+from second_brain.model import FileStat, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -87,19 +87,21 @@ class Writer:
     def put_notes(self, records: Sequence[NoteRecord]) -> None:
         """Insert or replace notes.  Vectors of passages whose text was embedded before are taken over."""
         with self._transaction() as connection:
-            next_doc = int(schema.get_meta(connection, "last_doc", "0")) + 1
-            written = []
-            for number, record in enumerate(records):
-                self._forget_doc(connection, record.file.path)
-                doc = next_doc + number
-                written.append((doc, insert_note(connection, doc, record)))
-                _put_problems(connection, record.file.path, record.problems)
-            postings.write(connection, written)
-            schema.set_meta(connection, "last_doc", str(next_doc + len(records) - 1))
-            docs = [doc for doc, _ in written]
-            vector_rows.adopt(connection, docs)
-            vector_rows.refresh_notes(connection, docs)
-            postings.merge_if_due(connection, _live_docs(connection))
+            self._put(connection, records)
+
+    def _put(self, connection: apsw.Connection, records: Sequence[NoteRecord]) -> None:
+        next_doc = int(schema.get_meta(connection, "last_doc", "0")) + 1
+        written = []
+        for doc, record in enumerate(records, start=next_doc):
+            self._forget_doc(connection, record.file.path)
+            written.append((doc, insert_note(connection, doc, record)))
+            _put_problems(connection, record.file.path, record.problems)
+        postings.write(connection, written)
+        schema.set_meta(connection, "last_doc", str(next_doc + len(records) - 1))
+        docs = [doc for doc, _ in written]
+        vector_rows.adopt(connection, docs)
+        vector_rows.refresh_notes(connection, docs)
+        postings.merge_if_due(connection, _live_docs(connection))
 
     def delete(self, paths: Sequence[str]) -> None:
         """Forget notes; vectors of their passages are kept for a text that comes back."""
@@ -112,27 +114,23 @@ class Writer:
                 connection.execute("DELETE FROM problems WHERE path = ?", (path,))
             postings.merge_if_due(connection, _live_docs(connection))
 
-    def move(self, moves: Sequence[tuple[Move, FileStat]]) -> list[str]:
-        """Re-key notes whose file moved, content unchanged.
+    def move(self, moves: Sequence[tuple[Move, FileStat]], renewed: Sequence[NoteRecord] = ()) -> None:
+        """Re-key notes whose file moved, content unchanged; nothing is embedded anew.
 
-        Returns the new paths whose name changed: their title may depend on it, so they must be put again (from
-        `stored_text`, no file is read and nothing is embedded anew).
+        *renewed* are those that read differently under their new path: another file name may mean another title.
         """
-        renamed = []
         with self._transaction() as connection:
             # Two steps, because notes may swap places.
             for number, (move, _) in enumerate(moves):
                 _rekey(connection, move.old, f"\0{number}")
             for number, (move, stat) in enumerate(moves):
-                connection.execute("DELETE FROM files WHERE path = ?", (move.new,))
                 _rekey(connection, f"\0{number}", move.new)
                 connection.execute(
                     "UPDATE files SET mtime = ?, mtime_ns = ?, size = ? WHERE path = ?",
                     (stat.mtime, stat.mtime_ns, stat.size, move.new),
                 )
-                if stem_of(move.old) != stem_of(move.new):
-                    renamed.append(move.new)
-        return renamed
+            if renewed:
+                self._put(connection, renewed)
 
     def touch(self, stats: Mapping[str, FileStat]) -> None:
         """Remember new time stamps of notes whose content is the same; the dates that filters use stay."""

@@ -24,6 +24,7 @@ SMALL_SECTION = 0.15
 SHORT_CHUNK = 0.35
 """A chunk below this share of the size takes the next section in."""
 
+LONG_WORD = 16
 UNIT_WORDS = 40
 """Longer lines are divided into units of about this size, so that chunks can overlap by less than a line."""
 
@@ -40,8 +41,11 @@ def layout_for(chunk_size: int, chunk_overlap: int, max_words: int) -> Layout:
 
 
 def size_of(text: str) -> int:
-    """Words; in scripts without spaces, characters."""
-    words = len(text.split())
+    """Words; in scripts without spaces, characters; what is longer than words are (addresses, encoded data) counts by length."""
+    pieces = text.split()
+    words = len(pieces)
+    if len(text) > LONG_WORD * words:
+        words += sum(len(piece) // LONG_WORD for piece in pieces)
     return words if text.isascii() else words + len(_UNSPACED.findall(text))
 
 

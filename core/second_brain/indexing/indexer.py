@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from second_brain.errors import InvalidParameter, NotFound, NoteUnreadable
 from second_brain.index.writer import KnownNote, NoteRecord, Writer
 from second_brain.indexing.chunks import split
-from second_brain.model import FileStat, NoteFile
+from second_brain.model import FileStat, NoteFile, stem_of
 from second_brain.vault import changes
 from second_brain.vault.markdown import parse
 
@@ -219,10 +219,12 @@ class Indexer:
         hashes = {path: file.content_hash for path, file in files.items()}
         settled = changes.settle(changes.Suspects(tuple(sorted(hashes)), tuple(missing)), hashes, _stats(known))
         if settled.moved:
-            renamed = self.writer.move([(move, files[move.new].stat) for move in settled.moved])
-            # Another file name may mean another title; the text, and so the vectors, stay as they are.
-            outdated = [move.new for move in settled.moved if known[move.old].form != self.rules.form]
-            self.writer.put_notes([self._record(files[path]) for path in sorted({*renamed, *outdated})])
+            renewed = [
+                self._record(files[move.new])
+                for move in settled.moved
+                if stem_of(move.old) != stem_of(move.new) or known[move.old].form != self.rules.form
+            ]
+            self.writer.move([(move, files[move.new].stat) for move in settled.moved], renewed)
             report.moved += len(settled.moved)
             report.changed_paths += [path for move in settled.moved for path in (move.old, move.new)]
         return {move.new: move.old for move in settled.moved}

@@ -155,7 +155,7 @@ def snapshot(tmp_path):
     def snapshot(name, text):
         text = re.sub(r"\d+(\.\d+)? ms", "N ms", text.replace(str(tmp_path), "TMP"))
         text = re.sub(r"-[0-9a-f]{8}\.db", "-HASH.db", re.sub(r"\(\d[\d.]* [kM]B\)", "(SIZE)", text))
-        text = re.sub(r"\b(words|meaning|score) \d\.\d+", r"\1 N", re.sub(r"\d+% of", "N% of", text))
+        text = re.sub(r"(?<!-)\b(words|meaning|score) \d\.\d+", r"\1 N", re.sub(r"\d+% of", "N% of", text))
         path = SNAPSHOTS / f"{name}.txt"
         if os.environ.get("UPDATE_SNAPSHOTS"):
             path.parent.mkdir(parents=True, exist_ok=True)
