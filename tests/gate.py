@@ -50,6 +50,11 @@ def module(*arguments: str, **environment: str) -> bool:
     return tool(sys.executable, "-m", *arguments, **environment)
 
 
+def types() -> bool:
+    packages = ("second_brain", "second_brain_desktop", "second_brain_resources")
+    return module("mypy", *(word for name in packages for word in ("-p", name))) and module("mypy", "benchmarks")
+
+
 def layers() -> bool:
     return tool(str(Path(sys.executable).with_name("lint-imports")), "--no-logo")
 
@@ -125,7 +130,7 @@ def _short(name: str) -> str:
 STEPS = {
     "format": lambda: module("ruff", "format", "--check", "--quiet", "."),
     "lint": lambda: module("ruff", "check", "--quiet", "."),
-    "types": lambda: module("mypy"),
+    "types": types,
     "layers": layers,
     "tests": run_tests,
     "coverage": coverage,

@@ -140,7 +140,9 @@ class ParsedNote:
     path: str
     text: str
     title: str
-    own_title: str  # the title that the content itself gives (frontmatter, else first H1), "" when only the name gives one
+    own_title: (
+        str  # the title that the content itself gives (frontmatter, else first H1), "" when only the name gives one
+    )
     frontmatter: Frontmatter
     headings: tuple[Heading, ...]
     blocks: tuple[Block, ...]

@@ -14,7 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from second_brain.errors import EmbedderUnavailable, IndexUnavailable, InvalidParameter, NotFound, VaultUnavailable
+from second_brain.errors import (
+    EmbedderUnavailable,
+    IndexUnavailable,
+    InvalidParameter,
+    NoteUnreadable,
+    NotFound,
+    VaultUnavailable,
+)
 from second_brain.model import Scope
 
 if TYPE_CHECKING:
@@ -159,8 +166,7 @@ class SecondBrain:
         return found
 
     def read_parsed(self, path: str) -> ParsedNote | None:
-        """A note as it is on disk now, redacted and parsed; None when it is gone."""
-        from second_brain.errors import Unavailable  # noqa: PLC0415
+        """A note as it is on disk now, redacted and parsed; None when it is gone.  Raises `VaultUnavailable`."""
         from second_brain.vault.markdown import parse  # noqa: PLC0415
 
         try:
@@ -172,7 +178,7 @@ class SecondBrain:
                 self._parsed.move_to_end(path)
                 return kept[1]
             file = self.vault.read(path)
-        except (NotFound, Unavailable):
+        except (NotFound, NoteUnreadable):
             return None
         note = parse(path, self.redaction.apply(file.text), inline_tags=self.config.inline_tags)
         with self._lock:
@@ -187,7 +193,9 @@ class SecondBrain:
         from second_brain.search.engine import Settings, Tools  # noqa: PLC0415
 
         return Tools(
-            self.read_parsed, self.embedder_for, Settings(self.config.snippet_chars, self.config.result_budget)
+            self.read_parsed,
+            self.embedder_for,
+            Settings(self.config.snippet_chars, self.config.result_budget, exclude_status=self.config.exclude_status),
         )
 
     # -- asking -----------------------------------------------------------------------------------------------------------
@@ -279,14 +287,14 @@ class SecondBrain:
     def _layout(self, writer: Writer, embedder: Embedder | None) -> Layout:
         from second_brain.indexing.chunks import layout_for  # noqa: PLC0415
 
-        words = UNKNOWN_MODEL_WORDS
-        if embedder is not None:
-            try:
-                words = embedder.max_words
-            except EmbedderUnavailable:
-                known = writer.layouts_in_use()
-                if known:
-                    return known[max(known)]
+        try:
+            words = embedder.max_words if embedder is not None else 0
+        except EmbedderUnavailable:
+            words = 0
+        known = writer.layouts_in_use()
+        if not words and known:
+            return known[max(known)]
+        words = words or UNKNOWN_MODEL_WORDS
         return layout_for(self.config.chunk_size, self.config.chunk_overlap, words)
 
     def _embedding(
@@ -321,7 +329,9 @@ class SecondBrain:
                 parameter="file_path",
             )
         with self._own_embedder(threads=2) as embedder, self.writer(rebuild_damaged=mode == "full") as writer:
-            indexer = self._indexer(writer, embedder, report)
+            # Words alone are no reason to ask an Ollama anything.
+            asked = embed or self.config.embedder_kind() != "ollama"
+            indexer = self._indexer(writer, embedder if asked else None, report)
             notes = indexer.sync_file(file_path) if file_path is not None else indexer.sync(full=mode == "full")
             vectors = None
             if embed:

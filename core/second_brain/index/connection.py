@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -15,6 +14,7 @@ from second_brain.errors import IndexUnavailable, WriterBusy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 BUSY_MS = 5_000
 _FULL_BELOW = 1 << 20  # bytes

@@ -34,7 +34,9 @@ def insert_note(connection: apsw.Connection, doc: int, record: NoteRecord) -> po
     """Write every row of a note under the number *doc* and return its terms; rows of its former number are gone already."""
     note = record.note
     found = terms(note.text)
-    _insert_file(connection, doc, record, _width(found), english=is_english([term for term, _ in found[:ENGLISH_SAMPLE]]))
+    _insert_file(
+        connection, doc, record, _width(found), english=is_english([term for term, _ in found[:ENGLISH_SAMPLE]])
+    )
     _insert_tags(connection, note)
     _insert_parts(connection, doc, note)
     connection.execute(
@@ -131,7 +133,9 @@ def _insert(connection: apsw.Connection, table: str, doc: int, rows: Iterable[tu
         connection.executemany(f"INSERT INTO {table} VALUES({marks})", numbered)
 
 
-def insert_chunks(connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], text: str, total: int | None = None) -> None:
+def insert_chunks(
+    connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], text: str, total: int | None = None
+) -> None:
     """Write the chunks of one layout; *text* is the note's, whose terms (*total* positions) tell which ones a chunk covers."""
     before = _positions_before(text, sorted({edge for chunk in chunks for edge in (chunk.start, chunk.end)}), total)
     connection.executemany(

@@ -9,23 +9,24 @@ frequency (capped at 255) in title, aliases, headings and tags, one byte each, t
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from second_brain.index.text import stem
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterable, Mapping, Sequence
 
     import apsw
     from numpy.typing import NDArray
 
 FIELDS = ("title", "alias", "heading", "tag")
+MOST_TIMES = 0xFF
 MERGE_WIDTH = 12
 """So many segments of one size class are merged into one of the next."""
 
@@ -46,7 +47,7 @@ def pack_fields(fields: Iterable[Iterable[str]]) -> dict[str, int]:
         shift = 8 * number
         for term in terms:
             value = packed.get(term, 0)
-            if (value >> shift) & 0xFF < 0xFF:
+            if (value >> shift) & MOST_TIMES < MOST_TIMES:
                 packed[term] = value + (1 << shift)
     return packed
 
@@ -203,7 +204,8 @@ def _term_ids(connection: apsw.Connection, terms: Sequence[str]) -> dict[str, in
     for start in range(0, len(terms), 500):
         part = terms[start : start + 500]
         marks = ",".join("?" * len(part))
-        known.update(connection.execute(f"SELECT term, id FROM terms WHERE term IN ({marks})", part).fetchall())
+        rows: list[Any] = connection.execute(f"SELECT term, id FROM terms WHERE term IN ({marks})", part).fetchall()
+        known.update(rows)
     missing = [term for term in terms if term not in known]
     if missing:
         first = (connection.execute("SELECT max(id) FROM terms").get or 0) + 1
@@ -218,7 +220,7 @@ def _term_ids(connection: apsw.Connection, terms: Sequence[str]) -> dict[str, in
 
 def merge_if_due(connection: apsw.Connection, live: NDArray[np.int64]) -> None:
     """Merge segments where a size class is full; everything when many notes in them are dead.  *live*: docs, sorted."""
-    segments = connection.execute("SELECT id, docs FROM segments ORDER BY id").fetchall()
+    segments: list[Any] = connection.execute("SELECT id, docs FROM segments ORDER BY id").fetchall()
     total = sum(docs for _, docs in segments)
     if len(segments) > 1 and total - len(live) > 100 + total // 3:
         merge(connection, [segment for segment, _ in segments], live)

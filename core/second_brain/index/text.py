@@ -76,8 +76,6 @@ _CLUSTER: Final = re.compile(rf".(?:[{_MARKS}{_UNSEEN}{_JOINED}]|(?=[{_HIGH}])[{
 _MAY_CONTINUE: Final = re.compile(rf"[{_MARKS}{_UNSEEN}{_JOINED}{_HIGH}]")
 _UNSEEN_RUN: Final = re.compile(rf"[{_UNSEEN}\U000e0100-\U000e01ef]+")
 _ACCENTED: Final = re.compile(rf"([{_LATIN_GREEK}])[{_MARKS}]+")
-_UNSPACED_CHAR: Final = re.compile(rf"[{_UNSPACED}]")
-_RUN: Final = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
 # Over shapes, see `_Shapes`: a run of an unspaced script, or a word without the underscores around it; parts of a name.
 _SEGMENT: Final = re.compile(r"c+|[aA0](?:_*[aA0])*")
@@ -184,9 +182,20 @@ def _pairs(word: str) -> tuple[tuple[tuple[str, int], ...], int]:
 _known: Final = lru_cache(maxsize=1 << 15)(_pairs)
 
 
+@lru_cache(maxsize=1)
+def _runs() -> re.Pattern[str]:
+    """Runs of unspaced scripts and of others; compiled when first met, which takes 15 ms."""
+    return re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+
+
+@lru_cache(maxsize=1)
+def _unspaced_char() -> re.Pattern[str]:
+    return re.compile(rf"[{_UNSPACED}]")
+
+
 def _add_plain(found: list[tuple[str, int]], word: str, position: int) -> int:
     """Add what `_analyse` makes of a word whose unspaced characters are their own folded form; returns its end."""
-    for run in _RUN.findall(word):
+    for run in _runs().findall(word):
         if _SHAPES[run[0]] == "c":
             end = position + len(run)
             found += zip(map(add, run, run[1:]), range(position, end), strict=False)
@@ -267,7 +276,7 @@ class _Shapes(dict[str, str]):
     def __missing__(self, char: str) -> str:
         if char == "_":
             shape = "_"
-        elif _UNSPACED_CHAR.match(char):
+        elif not char.isascii() and _unspaced_char().match(char):
             shape = "c"
         elif char.isnumeric():
             shape = "0"

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import apsw
 import numpy as np
 
 from second_brain.index.numbers import numbers
@@ -18,6 +17,7 @@ from second_brain.index.numbers import numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import apsw
     from numpy.typing import NDArray
 
 

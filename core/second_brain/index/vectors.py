@@ -6,7 +6,7 @@ Vectors are unit float32 arrays.  Cosines are 1 - sqlite-vec's cosine distance.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -155,9 +155,10 @@ def _placed(reader: Reader, rows: list[tuple[int, float]]) -> list[Passage]:
     chunks = np.array([chunk for chunk, _ in rows], dtype=np.int64)
     if not len(chunks):
         return []
-    doc_of: dict[int, int] = dict(
-        reader.connection.execute("SELECT id, doc FROM chunks WHERE id IN carray(?)", (numbers(chunks),)).fetchall()
-    )
+    found: list[Any] = reader.connection.execute(
+        "SELECT id, doc FROM chunks WHERE id IN carray(?)", (numbers(chunks),)
+    ).fetchall()
+    doc_of: dict[int, int] = dict(found)
     known = [(chunk, cosine) for chunk, cosine in rows if chunk in doc_of]
     places, visible = reader.columns.places(np.array([doc_of[chunk] for chunk, _ in known], dtype=np.int64))
     shown = [row for row, is_visible in zip(known, visible, strict=True) if is_visible]
@@ -195,7 +196,7 @@ def note_cosines(
             return np.empty(0, dtype=np.intp), np.empty(0)
         sql += " AND f.doc IN carray(?)"
         values += (numbers(docs),)
-    rows = reader.connection.execute(sql, values).fetchall()
+    rows: list[Any] = reader.connection.execute(sql, values).fetchall()
     reader.counters.vectors_read += len(rows)
     if not rows:
         return np.empty(0, dtype=np.intp), np.empty(0)

@@ -195,13 +195,13 @@ def _together(
     second = _keys(reader, right, pool)
     count = np.zeros(len(pool))
     if len(first) and len(second):
-        both = np.intersect1d(first + distance, second)
+        both = second[postings.is_among(second, first + distance)]
         np.add.at(count, both >> 32, 1.0)
     return count
 
 
 def _keys(reader: Reader, concept: Concept, pool: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Note and position in one number, for the pool's notes."""
+    """Note and position in one number, ascending, for the pool's notes."""
     parts = []
     for variant in concept.variants:
         places, found = reader.occurrences(variant.term)
@@ -211,7 +211,11 @@ def _keys(reader: Reader, concept: Concept, pool: NDArray[np.bool_]) -> NDArray[
         found = found.keep(keep)
         note = np.repeat(places[keep].astype(np.int64), found.body_tf)
         parts.append((note << 32) + found.positions.astype(np.int64))
-    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+    if not parts:
+        return np.empty(0, dtype=np.int64)
+    keys = np.concatenate(parts)  # variants never stand at the same position
+    keys.sort()
+    return keys
 
 
 def visible(reader: Reader, term: str) -> tuple[NDArray[np.intp], postings.Postings]:

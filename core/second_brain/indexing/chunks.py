@@ -160,8 +160,8 @@ def _windows(text: str, first: int, last: int, context: str, most: int) -> Itera
         if words and words + weight > most:
             yield _Unit(start, first + match.start(), words, context)
             start, words = first + match.start(), 0
-        if weight > most or len(token) > most * 20:
-            step = most if weight > most else most * 20
+        if weight > most:
+            step = most if _UNSPACED.search(token) else most * LONG_WORD
             for cut in range(0, len(token), step):
                 begin = first + match.start() + cut
                 stop = min(begin + step, first + match.end())

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from second_brain.errors import InvalidParameter, NotFound, NoteUnreadable
+from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound
 from second_brain.index.writer import KnownNote, NoteRecord, Writer
 from second_brain.indexing.chunks import split
 from second_brain.model import FileStat, NoteFile, stem_of
@@ -108,6 +108,8 @@ class Indexer:
         form = self.rules.form
         outdated = {path for path in scan.files if path in known and (full or known[path].form != form)}
         changed = sorted({*suspects.changed, *outdated})
+        if not full:
+            self._refuse_foreign_index(known, suspects.missing)
         missing = self._guarded(suspects.missing, known, scan, report)
         self._apply(changed, missing, known, report, force=outdated)
         report.skipped += len(scan.files) - len(changed)
@@ -149,6 +151,16 @@ class Indexer:
             return self.sync()  # which knows what to think of it
         self._apply(changed, missing, known, report, force=set())
         return report
+
+    def _refuse_foreign_index(self, known: Mapping[str, KnownNote], missing: Sequence[str]) -> None:
+        """An index keeps to one vault; one that only lies elsewhere now still has its notes."""
+        owner = self.writer.get_meta("vault_root")
+        if owner and owner != str(self.vault.root) and 2 * len(missing) > len(known):
+            raise InvalidParameter(
+                f"The index {self.writer.path} belongs to another vault: {owner}.",
+                hint="Choose another place with --db, or replace the index with: second-brain sync --mode full",
+                parameter="db_path",
+            )
 
     # -- doing it ---------------------------------------------------------------------------------------------------------
 
@@ -301,7 +313,7 @@ class Indexer:
     def _finish(self, report: SyncReport, scan: Scan) -> None:
         self.writer.replace_scan_problems(scan.problems, present=scan.files)
         self.writer.prune()
-        self.writer.set_meta({"last_sync": str(self._clock())})
+        self.writer.set_meta({"last_sync": str(self._clock()), "vault_root": str(self.vault.root)})
         report.errors += [f"{path}: {reason}" for path, reason in sorted(scan.problems.items())]
 
 

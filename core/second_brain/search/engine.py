@@ -46,11 +46,15 @@ class QueryEmbedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How answers look: `snippet_chars` per hit, `result_budget` tokens in all, `explain` to fill `Hit.evidence`."""
+    """How answers look: `snippet_chars` per hit, `result_budget` tokens in all, `explain` to fill `Hit.evidence`.
+
+    Notes whose frontmatter `status` is one of *exclude_status* are no hits.
+    """
 
     snippet_chars: int = 400
     result_budget: int = 4_000
     explain: bool = False
+    exclude_status: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ def search(reader: Reader, request: Request, tools: Tools) -> Answer:
     """
     with reader.snapshot():
         narrowing.check(reader, request.query.filters)
-        allowed = narrowing.allowed(reader, request.query)
+        allowed = narrowing.allowed(reader, request.query, tools.settings.exclude_status)
         scored = rank(reader, request, tools, allowed)
         shown = hits.show(reader, request, scored, tools)
         model = vectors.active_model(reader)

@@ -34,9 +34,11 @@ def why_not(reader: Reader, request: Request, path: str, tools: Tools) -> WhyNot
         places, _ = reader.columns.places(np.array([row.doc], dtype=np.int64))
         place = int(places[0])
         reasons = _filters_failed(reader, request, place) + _pieces_failed(reader, request, place)
+        if narrowing.has_status(reader, tools.settings.exclude_status)[place]:
+            reasons.append("Its status is one of those that the configuration leaves out (exclude_status).")
         if reasons:
             return WhyNot(path, None, tuple(reasons))
-        allowed = narrowing.allowed(reader, request.query)
+        allowed = narrowing.allowed(reader, request.query, tools.settings.exclude_status)
         wide = replace(request, top_k=len(reader.columns))
         scored = engine.rank(reader, wide, tools, allowed)
         rank = scored.places.index(place) + 1 if place in scored.places else None

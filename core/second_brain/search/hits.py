@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from second_brain import tokencount
+from second_brain.errors import VaultUnavailable
 from second_brain.index import catalog, chunk_lines
 from second_brain.index.postings import FIELDS
 from second_brain.model import folder_of, stem_of
@@ -18,7 +19,6 @@ from second_brain.search.answer import Evidence, Hit, Snippet
 from second_brain.search.request import Ranking
 
 if TYPE_CHECKING:
-    from second_brain.index.catalog import NoteRow
     from second_brain.index.reader import Reader
     from second_brain.model import ParsedNote
     from second_brain.search.engine import Scored, Tools
@@ -36,9 +36,14 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
     links = wikilinks(reader, [row.path for row in rows.values()])
     lines = chunk_lines.of(reader, sorted(scored.passages.values()))
     shown = []
+    unavailable = ""
     for place, score, doc in zip(scored.places, scored.scores, docs, strict=True):
         row = rows[doc]
-        note = tools.read(row.path)
+        note = None
+        try:
+            note = None if unavailable else tools.read(row.path)
+        except VaultUnavailable as error:
+            unavailable = error.message
         near = lines.get(scored.passages.get(place, -1))
         snippet = Snippet() if note is None else _snippet(note, request, scored, near, tools.settings.snippet_chars)
         shown.append(
@@ -52,18 +57,20 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
                 score=score,
                 matched=_matched(place, score, scored),
                 snippet=snippet,
-                note=MOVED if note is None else _state(row, scored, place),
+                note=_remark(place, scored, gone=note is None, unavailable=unavailable),
                 evidence=_evidence(reader, place, scored) if tools.settings.explain else Evidence(),
             )
         )
+    if unavailable:
+        scored.warnings.append(f"{unavailable} Excerpts need the notes themselves.")
     return within_budget(shown, tools.settings.result_budget)
 
 
-def _state(row: NoteRow, scored: Scored, place: int) -> str:
-    del row
-    if scored.ranking is Ranking.BEST and scored.cosines and place not in scored.cosines:
-        return "not embedded yet"
-    return ""
+def _remark(place: int, scored: Scored, *, gone: bool, unavailable: str) -> str:
+    if gone:
+        return "" if unavailable else MOVED
+    unknown = scored.ranking is Ranking.BEST and bool(scored.cosines) and place not in scored.cosines
+    return "not embedded yet" if unknown else ""
 
 
 def _matched(place: int, score: float | None, scored: Scored) -> str:

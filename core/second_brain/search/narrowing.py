@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from second_brain.errors import InvalidParameter
 from second_brain.index import catalog, exact, selection, words
 from second_brain.index.schema import tag_key
@@ -12,7 +14,6 @@ from second_brain.index.schema import tag_key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from second_brain.index.reader import Reader
@@ -66,17 +67,30 @@ def _near(name: str, choices: Sequence[str]) -> tuple[str, ...]:
     return tuple(choice for _, score, choice in found if score > 50)  # noqa: PLR2004 - percent
 
 
-def allowed(reader: Reader, query: Query) -> NDArray[np.bool_] | None:
-    """Which visible notes pass the filters, hold every quoted piece and nothing that is excluded; None: all of them."""
+def allowed(reader: Reader, query: Query, exclude_status: Sequence[str] = ()) -> NDArray[np.bool_] | None:
+    """Which visible notes pass the filters, hold every quoted piece and nothing that is excluded; None: all of them.
+
+    A note whose status is one of *exclude_status* does not pass, unless the query itself asks for its status.
+    """
     conditions = [condition for _, condition in named_conditions(reader, query.filters)]
     masks = [selection.passing(reader, conditions)] if conditions else []
     masks += [exact.holders(reader, phrase) for phrase in query.phrases]
     masks += [~holding(reader, term) for term in query.excluded]
+    if exclude_status and not any(prop.key.lower() == "status" for prop in query.filters.properties):
+        masks.append(~has_status(reader, exclude_status))
     if not masks:
         return None
     mask = masks[0]
     for other in masks[1:]:
         mask = mask & other
+    return mask
+
+
+def has_status(reader: Reader, statuses: Sequence[str]) -> NDArray[np.bool_]:
+    """Which visible notes have one of these frontmatter statuses, without regard to case."""
+    mask = np.zeros(len(reader.columns), dtype=np.bool_)
+    for status in statuses:
+        mask |= selection.passing(reader, [selection.property_is("status", status)])
     return mask
 
 

@@ -31,7 +31,7 @@ def beginning(note: ParsedNote, limit: int) -> Snippet:
     shown: list[tuple[int, str]] = []
     for number in range(first + 1, len(lines) + 1):
         line = lines[number - 1]
-        if number in headings or number in under or (not shown and _BLANK.match(line)):
+        if number in headings or number in under or (_BLANK.match(line) and (not shown or _BLANK.match(shown[-1][1]))):
             continue
         shown.append((number, line))
         if sum(len(text) + 1 for _, text in shown) > limit:

@@ -1,0 +1,134 @@
+"""What the benchmarks play on: the unpacked vaults, their indexes, and how the program is started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.measure import Skipped
+from benchmarks.queries import Queries, derive
+from benchmarks.yardsticks import SHARED, FakeOllama
+from second_brain.config import load
+from second_brain.service import SecondBrain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from second_brain.config import Config
+
+MEDIUM, LARGE = "medium-5k", "large-14k"
+_NEWEST = 1_760_000_000
+_APART_S = 6 * 3600
+"""The archives give all notes one time; ours are this far apart, so that filters by date let a part through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The work folder of a run; *quick* asks for few repetitions on the medium vault alone."""
+
+    work: Path
+    quick: bool = False
+
+    def sizes(self) -> tuple[str, ...]:
+        """The vaults to measure on."""
+        return (MEDIUM,) if self.quick else (MEDIUM, LARGE)
+
+    def times(self, usual: int, quick: int) -> int:
+        """How often to repeat."""
+        return quick if self.quick else usual
+
+    def vault(self, name: str) -> Path:
+        """The unpacked vault, never changed by a benchmark; raises `Skipped` without the archives."""
+        vault, archive = self.work / "vaults" / name, SHARED / "vaults" / f"{name}.tar.xz"
+        if vault.is_dir():
+            return vault
+        if not archive.is_file():
+            raise Skipped(f"The vault {name} is not here ({archive}).")
+        part = vault.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        with tarfile.open(archive) as tar:
+            tar.extractall(part, filter="data")
+        for number, note in enumerate(sorted(part.rglob("*.md"))):
+            os.utime(note, (_NEWEST - number * _APART_S,) * 2)
+        (part / name).rename(vault)
+        part.rmdir()
+        return vault
+
+    def copy(self, name: str, label: str) -> Path:
+        """A fresh copy of the vault *name* that may be changed, its times kept."""
+        to = self.work / "copies" / label
+        shutil.rmtree(to, ignore_errors=True)
+        return Path(shutil.copytree(self.vault(name), to))
+
+    def fresh_db(self, label: str) -> Path:
+        """A path for a database at which there is nothing."""
+        path = self.work / "db" / f"{label}.db"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for file in path.parent.glob(f"{path.name}*"):
+            file.unlink()
+        return path
+
+    def words_db(self, name: str) -> Path:
+        """An up-to-date index of the vault *name* without vectors."""
+        return self._indexed(name, "words", {"embedder": "builtin"}, embed=False)
+
+    def meaning_db(self, name: str, server: FakeOllama) -> Path:
+        """An up-to-date index of the vault *name* with the vectors of *server*."""
+        return self._indexed(name, "meaning", server.settings(), embed=True)
+
+    def _indexed(self, name: str, kind: str, flags: dict[str, Any], *, embed: bool) -> Path:
+        db = self.work / "db" / f"{name}.{kind}.db"
+        db.parent.mkdir(parents=True, exist_ok=True)
+        brain = SecondBrain(config(self.vault(name), db, **flags))
+        outcome = brain.sync(embed=embed)
+        brain.close()
+        if outcome.vectors is not None and (outcome.vectors.waiting or outcome.vectors.unavailable):
+            raise Skipped(f"{name} could not be embedded: {outcome.vectors}")
+        return db
+
+    def queries(self, name: str) -> Queries:
+        """What is asked of the vault *name*."""
+        vault = self.vault(name)
+        notes = {
+            path.relative_to(vault).as_posix(): path.read_text("utf-8", errors="replace")
+            for path in sorted(vault.rglob("*.md"))
+        }
+        return derive(notes, count=60 if self.quick else 150)
+
+    def program(self, *arguments: str, vault: Path, db: Path) -> list[str]:
+        """The command line that starts the program as installed."""
+        script = Path(sys.executable).with_name("second-brain")
+        start = [str(script)] if script.is_file() else [sys.executable, "-m", "second_brain"]
+        return [*start, "--vault", str(vault), "--db", str(db), *arguments]
+
+    def child(self, task: str, *arguments: object) -> list[str]:
+        """The command line of a task of `child.py` in a process of its own."""
+        return [sys.executable, str(Path(__file__).with_name("child.py")), task, *map(str, arguments)]
+
+    def environment(self) -> dict[str, str]:
+        """That of a user without a configuration of our program."""
+        home = self.work / "home"
+        home.mkdir(parents=True, exist_ok=True)
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("SECOND_BRAIN_", "XDG_", "VAULT_"))}
+        return {**kept, "HOME": str(home), "PYTHONDONTWRITEBYTECODE": ""}
+
+
+def config(vault: Path, db: Path, **flags: Any) -> Config:
+    """A configuration that takes all notes, from these values alone."""
+    values = {"db_path": str(db), "exclude_globs": [], **flags}
+    return load(flags=values, env={}, cwd=db.parent, vault=str(vault))
+
+
+def opened(vault: Path, db: Path, **flags: Any) -> SecondBrain:
+    """The library on an existing index."""
+    return SecondBrain(config(vault, db, **flags))
+
+
+def lines(queries: Sequence[str]) -> str:
+    """Queries as the tasks of `child.py` read them."""
+    return "\n".join(queries)
