@@ -178,7 +178,9 @@ class Running:
         until = time.monotonic() + timeout_s
         while text not in self.log.read_text("utf-8"):
             if self._process.poll() is not None or time.monotonic() > until:
-                raise Skipped(f"{' '.join(self._command)[:120]} never said {text!r}: {self.log.read_text('utf-8')[-300:]}")
+                raise Skipped(
+                    f"{' '.join(self._command)[:120]} never said {text!r}: {self.log.read_text('utf-8')[-300:]}"
+                )
             time.sleep(0.05)
 
     def settle(self, timeout_s: float = 120.0) -> None:

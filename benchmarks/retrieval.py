@@ -90,7 +90,9 @@ def open_collection(name: str, work: Path) -> SecondBrain:
             head = f"# {title}\n\n" if title else ""
             (vault / f"{document['_id']}.md").write_text(head + document["text"] + "\n", encoding="utf-8")
         (vault / ".done").touch()
-    config = load(flags={"db_path": str(work / f"{name}.db"), "exclude_globs": [], "embedder": "builtin"}, vault=str(vault))
+    config = load(
+        flags={"db_path": str(work / f"{name}.db"), "exclude_globs": [], "embedder": "builtin"}, vault=str(vault)
+    )
     brain = SecondBrain(config)
     outcome = brain.sync()
     if outcome.vectors is None or outcome.vectors.waiting:
@@ -117,7 +119,6 @@ def ndcg(ranked: list[str], relevant: dict[str, int], depth: int = 10) -> float:
     ideal = sorted((grade for grade in relevant.values() if grade > 0), reverse=True)[:depth]
     best = sum((2**grade - 1) / math.log2(place + 2) for place, grade in enumerate(ideal))
     return gained / best if best else 0.0
-
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measure import Skipped
-from benchmarks.queries import Queries, derive
-from benchmarks.yardsticks import SHARED, FakeOllama
+from measure import Skipped
+from queries import Queries, derive
 from second_brain.config import load
 from second_brain.service import SecondBrain
+from yardsticks import SHARED, FakeOllama
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +114,9 @@ class Stage:
         """That of a user without a configuration of our program."""
         home = self.work / "home"
         home.mkdir(parents=True, exist_ok=True)
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("SECOND_BRAIN_", "XDG_", "VAULT_"))}
+        kept = {
+            key: value for key, value in os.environ.items() if not key.startswith(("SECOND_BRAIN_", "XDG_", "VAULT_"))
+        }
         return {**kept, "HOME": str(home), "PYTHONDONTWRITEBYTECODE": ""}
 
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from benchmarks.measure import Cost, Running, Skipped, finish
+from measure import Cost, Running, Skipped, finish
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

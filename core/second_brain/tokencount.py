@@ -24,5 +24,11 @@ def estimate(text: str) -> int:
     rest = len(text) - cjk - dense
     # A few letters tell the language of the Latin rest.
     share = rest / 200
-    latin = TURKISH if len(re.findall(_TURKISH, text)) > share else GERMAN if len(re.findall(_GERMAN, text)) > share else LATIN
+    latin = (
+        TURKISH
+        if len(re.findall(_TURKISH, text)) > share
+        else GERMAN
+        if len(re.findall(_GERMAN, text)) > share
+        else LATIN
+    )
     return math.ceil(cjk / CJK + dense / CYRILLIC + rest / latin)

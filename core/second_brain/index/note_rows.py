@@ -6,18 +6,20 @@ import hashlib
 import json
 import re
 import time
-from array import array
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from second_brain.index import postings
 from second_brain.index.schema import tag_key, value_key
-from second_brain.index.text import exact, fold, is_english, terms
+from second_brain.index.text import exact, fold, is_english, placed_terms
 from second_brain.model import stem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import apsw
+    from numpy.typing import NDArray
 
     from second_brain.index.writer import NoteRecord
     from second_brain.model import Chunk, ParsedNote
@@ -33,10 +35,9 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 def insert_note(connection: apsw.Connection, doc: int, record: NoteRecord) -> postings.TermVector:
     """Write every row of a note under the number *doc* and return its terms; rows of its former number are gone already."""
     note = record.note
-    found = terms(note.text)
-    _insert_file(
-        connection, doc, record, _width(found), english=is_english([term for term, _ in found[:ENGLISH_SAMPLE]])
-    )
+    names, positions, before = _terms_and_edges(note.text, record.chunks)
+    words = before[len(note.text)]
+    _insert_file(connection, doc, record, words, english=is_english(names[:ENGLISH_SAMPLE]))
     _insert_tags(connection, note)
     _insert_parts(connection, doc, note)
     connection.execute(
@@ -44,12 +45,8 @@ def insert_note(connection: apsw.Connection, doc: int, record: NoteRecord) -> po
         (doc, note.text, exact(note.text).encode("utf-8", "replace")),
     )
     for layout, chunks in record.chunks.items():
-        insert_chunks(connection, doc, layout, chunks, note.text, _width(found))
-    return postings.TermVector(
-        [term for term, _ in found],
-        array("I", [position for _, position in found]),
-        postings.pack_fields(_field_terms(note)),
-    )
+        _insert_chunks(connection, doc, layout, chunks, before)
+    return postings.TermVector(names, positions, postings.pack_fields(_field_terms(note)))
 
 
 def _insert_file(connection: apsw.Connection, doc: int, record: NoteRecord, words: int, *, english: bool) -> None:
@@ -133,11 +130,14 @@ def _insert(connection: apsw.Connection, table: str, doc: int, rows: Iterable[tu
         connection.executemany(f"INSERT INTO {table} VALUES({marks})", numbered)
 
 
-def insert_chunks(
-    connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], text: str, total: int | None = None
+def insert_chunks(connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], text: str) -> None:
+    """Write the chunks of one more layout of the note *text*."""
+    _insert_chunks(connection, doc, layout, chunks, _terms_and_edges(text, {layout: chunks})[2])
+
+
+def _insert_chunks(
+    connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], before: Mapping[int, int]
 ) -> None:
-    """Write the chunks of one layout; *text* is the note's, whose terms (*total* positions) tell which ones a chunk covers."""
-    before = _positions_before(text, sorted({edge for chunk in chunks for edge in (chunk.start, chunk.end)}), total)
     connection.executemany(
         "INSERT INTO chunks(doc, layout, ordinal, heading_path, start, stop, start_line, end_line, first_token, last_token,"
         " prefix, text_hash) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -161,27 +161,31 @@ def insert_chunks(
     )
 
 
-def _positions_before(text: str, offsets: Sequence[int], total: int | None = None) -> dict[int, int]:
-    """How many term positions start before each of *offsets* (ascending); *total*: how many the whole text has, if known."""
-    counts = {}
+def _terms_and_edges(
+    text: str, chunks: Mapping[int, Sequence[Chunk]]
+) -> tuple[list[str], NDArray[np.uint32], dict[int, int]]:
+    """The terms of a text with their positions, and how many positions start before each edge of its chunks.
+
+    The text is taken apart between the edges, once; a word that an edge cuts belongs to where it starts.
+    """
+    names: list[str] = []
+    parts: list[NDArray[np.uint32]] = []
+    before: dict[int, int] = {}
     count = last = 0
-    for offset in offsets:
-        if total is not None and not text[offset:].strip():
-            counts[offset] = total
-            continue
-        # A word that an edge cuts is counted where it starts.
+    edges = sorted({edge for each in chunks.values() for chunk in each for edge in (chunk.start, chunk.end)})
+    for offset in [*edges, len(text)]:
         edge = offset
         if 0 < offset < len(text) and _SPACED_CHAR.match(text, offset):
             cut = _WORD_END.search(text, last, offset)
             edge = cut.start() if cut else offset
-        count += _width(terms(text[last:edge]))
-        counts[offset] = count + (edge < offset)
-        last = edge
-    return counts
-
-
-def _width(found: Sequence[tuple[str, int]]) -> int:
-    return found[-1][1] + 1 if found else 0
+        if edge > last:
+            found, places, width = placed_terms(text[last:edge])
+            names += found
+            parts.append(np.frombuffer(places, dtype=np.uint32) + np.uint32(count))
+            count += width
+            last = edge
+        before[offset] = count + (edge < offset)
+    return names, np.concatenate(parts) if parts else np.empty(0, dtype=np.uint32), before
 
 
 def text_hash(embedded: str) -> bytes:
@@ -193,7 +197,7 @@ def _field_terms(note: ParsedNote) -> Iterable[list[str]]:
     """Terms of title (and file name), aliases, headings, tags: the order of `postings.FIELDS`."""
     stem = stem_of(note.path)
     title = note.title if fold(note.title) == fold(stem) else f"{note.title}\n{stem}"
-    yield [term for term, _ in terms(title)]
-    yield [term for term, _ in terms("\n".join(note.aliases))]
-    yield [term for term, _ in terms("\n".join(heading.text for heading in note.headings))]
-    yield [term for term, _ in terms("\n".join(tag.name for tag in note.tags))]
+    yield placed_terms(title)[0]
+    yield placed_terms("\n".join(note.aliases))[0]
+    yield placed_terms("\n".join(heading.text for heading in note.headings))[0]
+    yield placed_terms("\n".join(tag.name for tag in note.tags))[0]

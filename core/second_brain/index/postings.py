@@ -19,7 +19,6 @@ import numpy as np
 from second_brain.index.text import stem
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Iterable, Mapping, Sequence
 
     import apsw
@@ -36,7 +35,7 @@ class TermVector:
     """One note's terms: `body` in text order, at `positions`; `fields` maps a term to its packed field frequencies."""
 
     body: Sequence[str]
-    positions: array[int]
+    positions: NDArray[np.uint32]
     fields: Mapping[str, int]
 
 
@@ -116,7 +115,7 @@ def write(connection: apsw.Connection, notes: Sequence[tuple[int, TermVector]]) 
     number = local.__getitem__
     body = np.fromiter(chain.from_iterable(map(number, vector.body) for _, vector in notes), dtype=np.int64)
     fields = np.fromiter(chain.from_iterable(map(number, vector.fields) for _, vector in notes), dtype=np.int64)
-    positions = np.concatenate([np.frombuffer(vector.positions, dtype=np.uint32) for _, vector in notes])
+    positions = np.concatenate([vector.positions for _, vector in notes])
     values = np.fromiter(chain.from_iterable(vector.fields.values() for _, vector in notes), dtype=np.int64)
     number_of = _term_ids(connection, list(local))
     numbers = np.fromiter((number_of[term] for term in local), dtype=np.int64, count=len(local))
@@ -155,13 +154,15 @@ def _gather(
 ) -> _Pairs:
     order = np.lexsort((positions, body_keys))
     body_keys, positions = body_keys[order], positions[order]
-    if len(body_keys):
-        # A part that reads like its whole word stands at the same position; once is enough.
-        fresh = np.ones(len(body_keys), dtype=np.bool_)
-        fresh[1:] = (body_keys[1:] != body_keys[:-1]) | (positions[1:] != positions[:-1])
-        body_keys, positions = body_keys[fresh], positions[fresh]
-    in_body, counts = np.unique(body_keys, return_counts=True)
-    keys = np.union1d(in_body, field_keys)
+    # A part that reads like its whole word stands at the same position; once is enough.
+    fresh = _differs(body_keys) | _differs(positions)
+    body_keys, positions = body_keys[fresh], positions[fresh]
+    starts = np.flatnonzero(_differs(body_keys))
+    in_body, counts = body_keys[starts], np.diff(starts, append=len(body_keys))
+    field_order = np.argsort(field_keys)
+    field_keys, field_values = field_keys[field_order], field_values[field_order]
+    keys = np.concatenate((in_body, field_keys[~is_among(field_keys, in_body)]))
+    keys.sort()
     tf = np.zeros(len(keys), dtype=np.int64)
     tf[np.searchsorted(keys, in_body)] = counts
     fields = np.zeros(len(keys), dtype=np.int64)
@@ -169,11 +170,19 @@ def _gather(
     return _Pairs(keys, fields, tf, positions)
 
 
+def _differs(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of *values* are not equal to the one before."""
+    fresh = np.ones(len(values), dtype=np.bool_)
+    fresh[1:] = values[1:] != values[:-1]
+    return fresh
+
+
 def _insert(connection: apsw.Connection, segment: int, pairs: _Pairs) -> None:
     """Write all rows of a segment; they are laid out in one buffer and cut from it."""
     if not len(pairs.keys):
         return
-    terms, first, notes = np.unique(pairs.keys >> 32, return_index=True, return_counts=True)
+    first = np.flatnonzero(_differs(pairs.keys >> 32))
+    terms, notes = pairs.keys[first] >> 32, np.diff(first, append=len(pairs.keys))
     before = np.concatenate(([0], np.cumsum(pairs.tf)))
     placed = before[np.append(first, len(pairs.keys))]
     sizes = 1 + 3 * notes + np.diff(placed)

@@ -29,7 +29,7 @@ UNIT_WORDS = 40
 """Longer lines are divided into units of about this size, so that chunks can overlap by less than a line."""
 
 _UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
 )
 _PIECE = re.compile(r"[^.!?。！？\n]*[.!?。！？]+\s*|[^.!?。！？\n]+\s*")  # noqa: RUF001 - full-width punctuation is meant
 
@@ -46,7 +46,7 @@ def size_of(text: str) -> int:
     words = len(pieces)
     if len(text) > LONG_WORD * words:
         words += sum(len(piece) // LONG_WORD for piece in pieces)
-    return words if text.isascii() else words + len(_UNSPACED.findall(text))
+    return words if text.isascii() else words + sum(map(len, _UNSPACED.findall(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,14 @@ class _Section:
 
 def split(note: ParsedNote, layout: Layout) -> list[Chunk]:
     """The chunks of *note*, in order; none for a note without text."""
+    if not note.blocks:
+        return []
     lines = note.text.split("\n")
     offsets = [0, *accumulate(len(line) + 1 for line in lines)]
+    whole = _Unit(offsets[note.blocks[0].start - 1], offsets[note.blocks[-1].end] - 1, 0)
+    if size_of(note.text[whole.start : whole.end]) <= SHORT_CHUNK * layout.size:
+        path = note.headings[0].path if note.headings and note.headings[0].line == note.blocks[0].start else ()
+        return [_chunk(note, offsets, 0, path, [whole])]
     packed = [
         (path, group)
         for path, units in _join_small(_sections(note, offsets, layout), layout)
@@ -153,6 +159,10 @@ def _line_units(text: str, first: int, last: int, context: str, layout: Layout) 
 
 def _windows(text: str, first: int, last: int, context: str, most: int) -> Iterator[_Unit]:
     """Cut what has no sentence end at white space; what has none at the given number of characters."""
+    size = size_of(text[first:last])
+    if size <= most:
+        yield _Unit(first, last, size, context)
+        return
     start, words = first, 0
     for match in re.finditer(r"\S+\s*", text[first:last]):
         token = match.group()

@@ -197,8 +197,10 @@ def _best(
     )
     scores = fusion.fuse(candidates, max(weight, fusion.MEANING_LEAST))
     kept = fusion.worth_showing(candidates)
-    order = np.lexsort((places, -scores))
+    is_named = np.isin(places, np.array(sorted(named), dtype=np.intp))
+    order = np.lexsort((places, -scores, ~is_named))
     order = order[kept[order]][: request.top_k]
+    scores[is_named] = scores.max(initial=0.0)
     best = places[order].tolist()
     return Scored(
         best,

@@ -135,10 +135,10 @@ def nothing_found(reader: Reader, query: Query, mask: NDArray[np.bool_] | None) 
         return f"{what} with filters: {query.filters.describe()}" if query.filters else f"{what}."
     if not query.filters:
         return f"0 matches: no note holds {_pieces(query)}."
-    alone = [
-        f"{name} {int(selection.passing(reader, [condition]).sum())}"
-        for name, condition in named_conditions(reader, query.filters)
-    ]
+    named = list(named_conditions(reader, query.filters))
+    if (query.phrases or query.excluded) and selection.passing(reader, [condition for _, condition in named]).any():
+        return f"0 matches: no note holds {_pieces(query)} with filters: {query.filters.describe()}"
+    alone = [f"{name} {int(selection.passing(reader, [condition]).sum())}" for name, condition in named]
     counts = f" (alone: {', '.join(alone)})" if len(alone) > 1 else ""
     return f"0 matches for filters: {query.filters.describe()}{counts}"
 
