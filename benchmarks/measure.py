@@ -10,6 +10,7 @@ import os
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -18,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-_TICKS = os.sysconf("SC_CLK_TCK")
 _LOOK_S = 0.02
+_STILL_S = 0.02
 
 
 class Skipped(Exception):
@@ -87,9 +88,14 @@ def load_average() -> float:
 
 def milliseconds(call: Callable[[], object]) -> float:
     """How long *call* takes."""
-    started = time.perf_counter()
+    return timed(call)[0]
+
+
+def timed(call: Callable[[], object]) -> tuple[float, float]:
+    """Milliseconds of wall time and of this process's CPU time that *call* takes."""
+    busy, started = time.process_time(), time.perf_counter()
     call()
-    return 1000 * (time.perf_counter() - started)
+    return 1000 * (time.perf_counter() - started), 1000 * (time.process_time() - busy)
 
 
 def finish(command: Sequence[str], *, env: Mapping[str, str] | None = None, peak: bool = False) -> Cost:
@@ -146,9 +152,12 @@ def memory_mb(pid: int, key: str) -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a running process."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+    """CPU time of the living threads of a running process, to the microsecond."""
+    spent = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # a thread may end at any time
+            spent += int((task / "schedstat").read_text(encoding="ascii").split()[0])
+    return spent / 1e9
 
 
 class Running:
@@ -189,5 +198,5 @@ class Running:
         while time.monotonic() < until:
             before = cpu_seconds(self.pid)
             time.sleep(2.0)
-            if cpu_seconds(self.pid) - before <= 2 / _TICKS:
+            if cpu_seconds(self.pid) - before <= _STILL_S:
                 return

@@ -25,6 +25,7 @@ import watching
 import yardsticks
 from measure import Row, Skipped, load_average
 from report import figure
+from second_brain.errors import SecondBrainError
 from stage import Stage
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def measure(name: str, stage: Stage, results: dict[str, Any]) -> None:
             results["rows"].append({**asdict(measured), "ratio": row.ratio, "met": row.met})
             ratio = "" if row.ratio is None else f"  x{row.ratio:.2f} of {row.yardstick_name}"
             print(f"{row.name:32} {figure(row.ours, row.unit):>10}{ratio}  load {before:.1f}", flush=True)
-    except Skipped as reason:
+    except (Skipped, SecondBrainError) as reason:
         results["skipped"][name] = str(reason)
         print(f"{name}: skipped. {reason}", flush=True)
 

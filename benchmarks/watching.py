@@ -78,7 +78,7 @@ def idle(stage: Stage) -> Iterator[Row]:
         "ms",
         spent * 60 / seconds,
         50.0,
-        facts={"seconds": seconds, "resolution_ms": 10},
+        facts={"measured for": f"{seconds} s"},
     )
     yield Row("idle.memory", f"PSS of an idle `watch`, {MEDIUM}", "MB", pss, 120.0, spread={"peak_mb": peak})
     found = json.loads(finish(stage.child("reconcile", vault, db, stage.times(7, 2))).out)

@@ -12,14 +12,24 @@ import re
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from second_brain.cli.session import demo_vault
 from second_brain.config import load
-from second_brain.index import catalog, vectors, words
+from second_brain.index import catalog, chunk_lines, vectors, words
 from second_brain.search import engine, fusion
 from second_brain.service import SecondBrain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from second_brain.index.reader import Reader
+    from second_brain.index.words import WordRanking
+    from second_brain.search.answer import Answer
+
+    Nearest = dict[int, vectors.Passage]  # by the note's place
 
 QUERY = "why is my bread so dense?"
 SHOWN = 3
@@ -28,8 +38,11 @@ _BLOCK = re.compile(r"(<!-- trace: (\w+) -->\n```text\n)(.*?)(```)", re.DOTALL)
 
 
 def main() -> int:
+    """Write or print the blocks."""
     with tempfile.TemporaryDirectory() as folder:
-        blocks = trace(open_demo(Path(folder)), QUERY)
+        brain = open_demo(Path(folder))
+        blocks = trace(brain, QUERY)
+        brain.close()
     if "--print" in sys.argv:
         print("\n".join(f"[{name}]\n{text}" for name, text in blocks.items()))
         return 0
@@ -57,7 +70,7 @@ def trace(brain: SecondBrain, query: str) -> dict[str, str]:
     with reader.snapshot():
         ranking = words.rank(reader, words.concepts_of(reader, request.query.words))
         model = vectors.active_model(reader)
-        embedder = model and brain.embedder_for(model.fingerprint)
+        embedder = brain.embedder_for(model.fingerprint) if model is not None else None
         if model is None or embedder is None:
             raise SystemExit("the demo vault is not embedded")
         vector = embedder.embed_query(request.query.text)
@@ -67,7 +80,7 @@ def trace(brain: SecondBrain, query: str) -> dict[str, str]:
         scored = engine.rank(reader, request, brain.tools, None)
         names = _names(reader)
         blocks = {
-            "terms": _terms(request.query.words),
+            "terms": _terms(request.query.text),
             "concepts": _concepts(reader, ranking),
             "words": _words(reader, ranking, names),
             "meaning": _meaning(reader, nearest, names),
@@ -75,25 +88,23 @@ def trace(brain: SecondBrain, query: str) -> dict[str, str]:
             "scores": _scores(ranking, nearest, scored, names),
         }
     blocks["answer"] = _answer(brain.search(request, explain=True))
-    brain.close()
     return blocks
 
 
-def _names(reader):
+def _names(reader: Reader) -> list[str]:
     docs = reader.columns.docs.tolist()
     rows = catalog.notes(reader, docs)
     return [rows[doc].title or rows[doc].path for doc in docs]
 
 
-def _terms(typed):
-    found = [(term, position) for term, position, _ in words._query_terms(typed)]  # noqa: SLF001 - shown as it is
+def _terms(text: str) -> str:
     return "".join(
         f"{position}  {term:8}{'dropped' if term in words.ALL_STOP_WORDS else ''}".rstrip() + "\n"
-        for term, position in found
+        for term, position in words.spoken(text)
     )
 
 
-def _concepts(reader, ranking):
+def _concepts(reader: Reader, ranking: WordRanking) -> str:
     lines = [f"notes {len(reader.columns)}, mean length {reader.columns.mean_words:.2f} words"]
     for number, (concept, idf) in enumerate(zip(ranking.concepts, ranking.idf, strict=True)):
         variants = ", ".join(
@@ -105,7 +116,7 @@ def _concepts(reader, ranking):
     return "\n".join(lines) + "\n"
 
 
-def _words(reader, ranking, names):
+def _words(reader: Reader, ranking: WordRanking, names: Sequence[str]) -> str:
     highest = float(ranking.score.max())
     lines = []
     for place in ranking.best(None, 5).tolist():
@@ -116,24 +127,24 @@ def _words(reader, ranking, names):
     return "\n".join(lines) + "\n"
 
 
-def _meaning(reader, nearest, names):
+def _meaning(reader: Reader, nearest: Nearest, names: Sequence[str]) -> str:
     best = sorted(nearest.values(), key=lambda passage: -passage.cosine)[:5]
     lines = []
     for passage in best:
-        first, last = reader.connection.execute(
-            "SELECT start_line, end_line FROM chunks WHERE id = ?", (passage.chunk,)
-        ).fetchone()
+        first, last = chunk_lines.of(reader, [passage.chunk])[passage.chunk]
         lines.append(f"{passage.cosine:.2f}  {names[passage.place]}, lines {first} to {last}")
-    return "\n".join(lines) + f"\n{min(passage.cosine for passage in nearest.values()):.2f}  the farthest of all notes\n"
+    return (
+        "\n".join(lines) + f"\n{min(passage.cosine for passage in nearest.values()):.2f}  the farthest of all notes\n"
+    )
 
 
-def _candidates(ranking, nearest):
+def _candidates(ranking: WordRanking, nearest: Nearest) -> fusion.Candidates:
     places = np.array(sorted({*ranking.best(None, engine.POOL).tolist(), *nearest}), dtype=np.intp)
     cosines = np.array([nearest[place].cosine if place in nearest else np.nan for place in places.tolist()])
     return fusion.Candidates(places, ranking.score[places], cosines)
 
 
-def _fused(ranking, nearest, names):
+def _fused(ranking: WordRanking, nearest: Nearest, names: Sequence[str]) -> str:
     candidates = _candidates(ranking, nearest)
     scores = fusion.fuse(candidates, fusion.MEANING_COVERED)
     kept = fusion.worth_showing(candidates)
@@ -150,7 +161,7 @@ def _fused(ranking, nearest, names):
     return "\n".join(lines) + f"\n{int(kept.sum())} of {len(candidates.places)} candidates are kept\n"
 
 
-def _scores(ranking, nearest, scored, names):
+def _scores(ranking: WordRanking, nearest: Nearest, scored: engine.Scored, names: Sequence[str]) -> str:
     complete = float(words.completeness(ranking.matched, ranking.idf).max())
     near = max(passage.cosine for passage in nearest.values())
     lines = [f"completeness {complete:.2f}, nearest cosine {near:.2f}: confidence {max(complete, near):.2f}"]
@@ -158,7 +169,7 @@ def _scores(ranking, nearest, scored, names):
     return "\n".join(lines) + "\n"
 
 
-def _answer(answer):
+def _answer(answer: Answer) -> str:
     lines = [f"searched {right} for {wrong}" for wrong, right in answer.corrections]
     for number, hit in enumerate(answer.hits, start=1):
         found = [f"{number}. {hit.title}  {hit.path}:{hit.snippet.start_line}"]

@@ -96,7 +96,7 @@ def _vectors(connection):
 
 def _postings(connection, path_of):
     found = {}
-    rows = connection.execute("SELECT t.term, p.data FROM postings p JOIN terms t ON t.id = p.term")
+    rows = connection.execute("SELECT term, data FROM postings")
     for term, data in rows:
         numbers = np.frombuffer(data, dtype="<u4")
         n = int(numbers[0])
@@ -109,5 +109,5 @@ def _postings(connection, path_of):
             if doc in path_of:
                 assert (term, path_of[doc]) not in found, "a note in two segments"
                 found[term, path_of[doc]] = (field, tuple(here))
-    assert not connection.execute("SELECT count(*) FROM postings WHERE term NOT IN (SELECT id FROM terms)").get
+    assert not connection.execute("SELECT count(*) FROM postings WHERE term NOT IN (SELECT term FROM terms)").get
     return found

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import time
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,57 +33,78 @@ _WORD_END = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\ufff
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def insert_note(connection: apsw.Connection, doc: int, record: NoteRecord) -> postings.TermVector:
-    """Write every row of a note under the number *doc* and return its terms; rows of its former number are gone already."""
+Rows = defaultdict[str, list[tuple[object, ...]]]
+"""Rows by the statement that inserts them: one statement for many rows is what makes a batch fast."""
+
+
+def insert_notes(
+    connection: apsw.Connection, records: Sequence[tuple[int, NoteRecord]]
+) -> list[tuple[int, postings.TermVector]]:
+    """Write every row of notes under their numbers and return their terms; rows of their former numbers are gone already."""
+    rows: Rows = defaultdict(list)
+    vectors = [(doc, _add_note(rows, doc, record)) for doc, record in records]
+    connection.executemany("DELETE FROM tags WHERE path = ?", [(record.file.path,) for _, record in records])
+    for statement, values in rows.items():
+        connection.executemany(statement, values)
+    return vectors
+
+
+def _add_note(rows: Rows, doc: int, record: NoteRecord) -> postings.TermVector:
     note = record.note
     names, positions, before = _terms_and_edges(note.text, record.chunks)
     words = before[len(note.text)]
-    _insert_file(connection, doc, record, words, english=is_english(names[:ENGLISH_SAMPLE]))
-    _insert_tags(connection, note)
-    _insert_parts(connection, doc, note)
-    connection.execute(
-        "INSERT INTO texts(doc, text, exact) VALUES(?, ?, ?)",
-        (doc, note.text, exact(note.text).encode("utf-8", "replace")),
+    rows[_FILE].append(_file_row(doc, record, words, english=is_english(names[:ENGLISH_SAMPLE])))
+    rows[_TAG] += [(note.path, tag.name, tag.source.value, tag_key(tag.name)) for tag in note.tags]
+    _add_parts(rows, doc, note)
+    rows["INSERT INTO texts(doc, text, exact) VALUES(?, ?, ?)"].append(
+        (doc, note.text, exact(note.text).encode("utf-8", "replace"))
     )
     for layout, chunks in record.chunks.items():
-        _insert_chunks(connection, doc, layout, chunks, before)
+        rows[_CHUNK] += _chunk_rows(doc, layout, chunks, before)
     return postings.TermVector(names, positions, postings.pack_fields(_field_terms(note)))
 
 
-def _insert_file(connection: apsw.Connection, doc: int, record: NoteRecord, words: int, *, english: bool) -> None:
+_FILE = (
+    "INSERT INTO files(path, doc, content_hash, content_mtime, mtime, mtime_ns, size, extracted, indexed_at, title,"
+    " own_title, words, english, form, properties) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT(path) DO UPDATE SET doc = excluded.doc,"
+    " content_mtime = CASE WHEN content_hash IS excluded.content_hash"
+    " THEN coalesce(content_mtime, excluded.content_mtime) ELSE excluded.content_mtime END,"
+    " content_hash = excluded.content_hash, mtime = excluded.mtime, mtime_ns = excluded.mtime_ns,"
+    " size = excluded.size, extracted = excluded.extracted, indexed_at = excluded.indexed_at,"
+    " title = excluded.title, own_title = excluded.own_title, words = excluded.words, english = excluded.english,"
+    " form = excluded.form, properties = excluded.properties"
+)
+_TAG = "INSERT OR IGNORE INTO tags(path, tag, source, key) VALUES(?, ?, ?, ?)"
+_CHUNK = (
+    "INSERT INTO chunks(doc, layout, ordinal, heading_path, start, stop, start_line, end_line, first_token, last_token,"
+    " prefix, text_hash) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def _file_row(doc: int, record: NoteRecord, words: int, *, english: bool) -> tuple[object, ...]:
     file, note = record.file, record.note
     extracted = {
         "title": note.title,
         "tags": [tag.name for tag in note.tags if tag.source == "frontmatter"],
         "h2s": [heading.text for heading in note.headings if heading.level == 2],  # noqa: PLR2004
     }
-    connection.execute(
-        "INSERT INTO files(path, doc, content_hash, content_mtime, mtime, mtime_ns, size, extracted, indexed_at, title,"
-        " own_title, words, english, form, properties) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT(path) DO UPDATE SET doc = excluded.doc,"
-        " content_mtime = CASE WHEN content_hash IS excluded.content_hash"
-        " THEN coalesce(content_mtime, excluded.content_mtime) ELSE excluded.content_mtime END,"
-        " content_hash = excluded.content_hash, mtime = excluded.mtime, mtime_ns = excluded.mtime_ns,"
-        " size = excluded.size, extracted = excluded.extracted, indexed_at = excluded.indexed_at,"
-        " title = excluded.title, own_title = excluded.own_title, words = excluded.words, english = excluded.english,"
-        " form = excluded.form, properties = excluded.properties",
-        (
-            file.path,
-            doc,
-            file.content_hash,
-            file.stat.mtime,
-            file.stat.mtime,
-            file.stat.mtime_ns,
-            file.stat.size,
-            _json(extracted),
-            time.time(),
-            note.title,
-            note.own_title,
-            words,
-            int(english),
-            record.form,
-            _json(note.frontmatter.values),
-        ),
+    return (
+        file.path,
+        doc,
+        file.content_hash,
+        file.stat.mtime,
+        file.stat.mtime,
+        file.stat.mtime_ns,
+        file.stat.size,
+        _json(extracted),
+        time.time(),
+        note.title,
+        note.own_title,
+        words,
+        int(english),
+        record.form,
+        _json(note.frontmatter.values),
     )
 
 
@@ -90,75 +112,61 @@ def _json(value: object) -> str:
     return _ENCODE(value)
 
 
-def _insert_tags(connection: apsw.Connection, note: ParsedNote) -> None:
-    connection.execute("DELETE FROM tags WHERE path = ?", (note.path,))
-    connection.executemany(
-        "INSERT OR IGNORE INTO tags(path, tag, source, key) VALUES(?, ?, ?, ?)",
-        ((note.path, tag.name, tag.source.value, tag_key(tag.name)) for tag in note.tags),
-    )
-
-
-def _insert_parts(connection: apsw.Connection, doc: int, note: ParsedNote) -> None:
+def _add_parts(rows: Rows, doc: int, note: ParsedNote) -> None:
     names = [("title", note.title), ("stem", stem_of(note.path)), *(("alias", alias) for alias in note.aliases)]
-    _insert(connection, "names", doc, ((kind, name, value_key(name)) for kind, name in names))
-    _insert(connection, "frontmatter", doc, ((key, value, value_key(value)) for key, value in note.frontmatter.rows))
-    _insert(
-        connection,
+    _add(rows, "names", doc, ((kind, name, value_key(name)) for kind, name in names))
+    _add(rows, "frontmatter", doc, ((key, value, value_key(value)) for key, value in note.frontmatter.rows))
+    _add(
+        rows,
         "headings",
         doc,
         ((heading.level, heading.line, heading.text, _json(list(heading.path))) for heading in note.headings),
     )
-    _insert(
-        connection,
+    _add(
+        rows,
         "anchors",
         doc,
         ((block.anchor, block.start, block.end) for block in note.blocks if block.anchor),
     )
-    _insert(connection, "tasks", doc, ((task.line, int(task.done), task.text) for task in note.tasks))
-    _insert(
-        connection,
+    _add(rows, "tasks", doc, ((task.line, int(task.done), task.text) for task in note.tasks))
+    _add(
+        rows,
         "links",
         doc,
         ((link.target, link.kind.value, link.line, link.column, link.text) for link in note.links),
     )
 
 
-def _insert(connection: apsw.Connection, table: str, doc: int, rows: Iterable[tuple[object, ...]]) -> None:
-    numbered = [(doc, number, *row) for number, row in enumerate(rows)]
+def _add(rows: Rows, table: str, doc: int, values: Iterable[tuple[object, ...]]) -> None:
+    numbered = [(doc, number, *row) for number, row in enumerate(values)]
     if numbered:
-        marks = ",".join("?" * len(numbered[0]))
-        connection.executemany(f"INSERT INTO {table} VALUES({marks})", numbered)
+        rows[f"INSERT INTO {table} VALUES({','.join('?' * len(numbered[0]))})"] += numbered
 
 
 def insert_chunks(connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], text: str) -> None:
     """Write the chunks of one more layout of the note *text*."""
-    _insert_chunks(connection, doc, layout, chunks, _terms_and_edges(text, {layout: chunks})[2])
+    before = _terms_and_edges(text, {layout: chunks})[2]
+    connection.executemany(_CHUNK, _chunk_rows(doc, layout, chunks, before))
 
 
-def _insert_chunks(
-    connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], before: Mapping[int, int]
-) -> None:
-    connection.executemany(
-        "INSERT INTO chunks(doc, layout, ordinal, heading_path, start, stop, start_line, end_line, first_token, last_token,"
-        " prefix, text_hash) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+def _chunk_rows(doc: int, layout: int, chunks: Sequence[Chunk], before: Mapping[int, int]) -> list[tuple[object, ...]]:
+    return [
         (
-            (
-                doc,
-                layout,
-                chunk.ordinal,
-                _json(list(chunk.heading_path)),
-                chunk.start,
-                chunk.end,
-                chunk.start_line,
-                chunk.end_line,
-                before[chunk.start],
-                before[chunk.end] - 1,
-                chunk.embedded[: len(chunk.embedded) - len(chunk.text)],
-                text_hash(chunk.embedded),
-            )
-            for chunk in chunks
-        ),
-    )
+            doc,
+            layout,
+            chunk.ordinal,
+            _json(list(chunk.heading_path)),
+            chunk.start,
+            chunk.end,
+            chunk.start_line,
+            chunk.end_line,
+            before[chunk.start],
+            before[chunk.end] - 1,
+            chunk.embedded[: len(chunk.embedded) - len(chunk.text)],
+            text_hash(chunk.embedded),
+        )
+        for chunk in chunks
+    ]
 
 
 def _terms_and_edges(

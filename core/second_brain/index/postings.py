@@ -98,9 +98,7 @@ EMPTY = Postings(*(np.empty(0, dtype=np.uint32) for _ in range(4)))
 def read(connection: apsw.Connection, term: str) -> Postings:
     """All occurrences of *term*, those of dead notes included: the caller keeps only live notes of its scope."""
     rows = connection.execute(
-        "SELECT p.data FROM terms t CROSS JOIN segments s CROSS JOIN postings p ON p.segment = s.id AND p.term = t.id"
-        " WHERE t.term = ? ORDER BY s.id",
-        (term,),
+        "SELECT p.data FROM segments s CROSS JOIN postings p ON p.segment = s.id AND p.term = ? ORDER BY s.id", (term,)
     )
     parts = [_decode(data) for (data,) in rows]
     return _concatenate(parts) if parts else EMPTY
@@ -110,35 +108,29 @@ def write(connection: apsw.Connection, notes: Sequence[tuple[int, TermVector]]) 
     """Write one segment for *notes* (doc, terms); inside the caller's transaction, docs ascending."""
     if not notes:
         return
-    local: defaultdict[str, int] = defaultdict()
-    local.default_factory = local.__len__
-    number = local.__getitem__
+    terms = sorted(set().union(*(vector.body for _, vector in notes), *(vector.fields for _, vector in notes)))
+    number = {term: index for index, term in enumerate(terms)}.__getitem__
+    docs = np.array([doc for doc, _ in notes], dtype=np.int64)
     body = np.fromiter(chain.from_iterable(map(number, vector.body) for _, vector in notes), dtype=np.int64)
     fields = np.fromiter(chain.from_iterable(map(number, vector.fields) for _, vector in notes), dtype=np.int64)
-    positions = np.concatenate([vector.positions for _, vector in notes])
-    values = np.fromiter(chain.from_iterable(vector.fields.values() for _, vector in notes), dtype=np.int64)
-    number_of = _term_ids(connection, list(local))
-    numbers = np.fromiter((number_of[term] for term in local), dtype=np.int64, count=len(local))
-    docs = np.array([doc for doc, _ in notes], dtype=np.int64)
-    body_docs = np.repeat(docs, [len(vector.body) for _, vector in notes])
-    field_docs = np.repeat(docs, [len(vector.fields) for _, vector in notes])
+    pairs = _gather(
+        (body << 32) | np.repeat(docs, [len(vector.body) for _, vector in notes]),
+        np.concatenate([vector.positions for _, vector in notes]).astype(np.int64),
+        (fields << 32) | np.repeat(docs, [len(vector.fields) for _, vector in notes]),
+        np.fromiter(chain.from_iterable(vector.fields.values() for _, vector in notes), dtype=np.int64),
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO terms(term, stem) VALUES(?, ?)",
+        ((term, root if (root := stem(term)) != term else None) for term in terms),
+    )
     segment = (connection.execute("SELECT max(id) FROM segments").get or 0) + 1
     connection.execute("INSERT INTO segments(id, docs) VALUES(?, ?)", (segment, len(notes)))
-    _insert(
-        connection,
-        segment,
-        _gather(
-            (numbers[body] << 32) | body_docs,
-            positions.astype(np.int64),
-            (numbers[fields] << 32) | field_docs,
-            values,
-        ),
-    )
+    _insert(connection, segment, terms, pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """All (term, note) pairs of a segment: `keys` ascending hold the term above and the doc below bit 32."""
+    """All (term, note) pairs of a segment: `keys` ascending hold the term's number above and the doc below bit 32."""
 
     keys: NDArray[np.int64]
     fields: NDArray[np.int64]
@@ -177,12 +169,12 @@ def _differs(values: NDArray[np.int64]) -> NDArray[np.bool_]:
     return fresh
 
 
-def _insert(connection: apsw.Connection, segment: int, pairs: _Pairs) -> None:
-    """Write all rows of a segment; they are laid out in one buffer and cut from it."""
+def _insert(connection: apsw.Connection, segment: int, terms: Sequence[str], pairs: _Pairs) -> None:
+    """Write all rows of a segment; they are laid out in one buffer and cut from it.  *terms*: by number."""
     if not len(pairs.keys):
         return
     first = np.flatnonzero(_differs(pairs.keys >> 32))
-    terms, notes = pairs.keys[first] >> 32, np.diff(first, append=len(pairs.keys))
+    numbers, notes = pairs.keys[first] >> 32, np.diff(first, append=len(pairs.keys))
     before = np.concatenate(([0], np.cumsum(pairs.tf)))
     placed = before[np.append(first, len(pairs.keys))]
     sizes = 1 + 3 * notes + np.diff(placed)
@@ -201,30 +193,10 @@ def _insert(connection: apsw.Connection, segment: int, pairs: _Pairs) -> None:
     connection.executemany(
         "INSERT INTO postings(segment, term, data) VALUES(?, ?, ?)",
         (
-            (segment, term, data[start:stop])
-            for term, start, stop in zip(terms.tolist(), edges, edges[1:], strict=False)
+            (segment, terms[number], data[start:stop])
+            for number, start, stop in zip(numbers.tolist(), edges, edges[1:], strict=False)
         ),
     )
-
-
-def _term_ids(connection: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
-    """The numbers of *terms*; new ones are added."""
-    known: dict[str, int] = {}
-    for start in range(0, len(terms), 500):
-        part = terms[start : start + 500]
-        marks = ",".join("?" * len(part))
-        rows: list[Any] = connection.execute(f"SELECT term, id FROM terms WHERE term IN ({marks})", part).fetchall()
-        known.update(rows)
-    missing = [term for term in terms if term not in known]
-    if missing:
-        first = (connection.execute("SELECT max(id) FROM terms").get or 0) + 1
-        fresh = dict(zip(missing, range(first, first + len(missing)), strict=True))
-        connection.executemany(
-            "INSERT INTO terms(id, term, stem) VALUES(?, ?, ?)",
-            ((number, term, root if (root := stem(term)) != term else None) for term, number in fresh.items()),
-        )
-        known |= fresh
-    return known
 
 
 def merge_if_due(connection: apsw.Connection, live: NDArray[np.int64]) -> None:
@@ -254,23 +226,27 @@ def _size_class(docs: int) -> int:
 def merge(connection: apsw.Connection, segments: Sequence[int], live: NDArray[np.int64]) -> None:
     """Replace *segments* by one that holds their live notes."""
     target = connection.execute("SELECT max(id) + 1 FROM segments").get
-    pairs = _live_pairs(connection, segments, live)
+    terms, pairs = _live_pairs(connection, segments, live)
     docs = len(np.unique(pairs.keys & 0xFFFFFFFF))
     if docs:
         connection.execute("INSERT INTO segments(id, docs) VALUES(?, ?)", (target, docs))
-        _insert(connection, target, pairs)
+        _insert(connection, target, terms, pairs)
     for segment in segments:
         connection.execute("DELETE FROM postings WHERE segment = ?", (segment,))
         connection.execute("DELETE FROM segments WHERE id = ?", (segment,))
 
 
-def _live_pairs(connection: apsw.Connection, segments: Sequence[int], live: NDArray[np.int64]) -> _Pairs:
-    """What *segments* hold of living notes; a note is in one segment only."""
+def _live_pairs(
+    connection: apsw.Connection, segments: Sequence[int], live: NDArray[np.int64]
+) -> tuple[list[str], _Pairs]:
+    """What *segments* hold of living notes, and their terms by number; a note is in one segment only."""
     rows = [
         row
         for segment in segments
         for row in connection.execute("SELECT term, data FROM postings WHERE segment = ?", (segment,))
     ]
+    terms = sorted({term for term, _ in rows})
+    number_of = {term: number for number, term in enumerate(terms)}
     numbers = np.frombuffer(b"".join(data for _, data in rows), dtype="<u4").astype(np.int64)
     sizes = np.array([len(data) // 4 for _, data in rows], dtype=np.int64)
     starts = np.cumsum(sizes) - sizes
@@ -278,7 +254,7 @@ def _live_pairs(connection: apsw.Connection, segments: Sequence[int], live: NDAr
     rank = np.arange(int(notes.sum())) - np.repeat(np.cumsum(notes) - notes, notes)
     slot = np.repeat(starts + 1, notes) + rank
     stride = np.repeat(notes, notes)
-    keys = (np.repeat(np.array([term for term, _ in rows], dtype=np.int64), notes) << 32) | numbers[slot]
+    keys = (np.repeat(np.array([number_of[term] for term, _ in rows], dtype=np.int64), notes) << 32) | numbers[slot]
     fields, tf = numbers[slot + stride], numbers[slot + 2 * stride]
     is_position = np.ones(len(numbers), dtype=np.bool_)
     is_position[starts] = False
@@ -294,12 +270,12 @@ def _live_pairs(connection: apsw.Connection, segments: Sequence[int], live: NDAr
     source = np.repeat((ends - tf)[order], tf_sorted) + (
         np.arange(int(tf_sorted.sum())) - np.repeat(np.cumsum(tf_sorted) - tf_sorted, tf_sorted)
     )
-    return _Pairs(keys[order], fields[order], tf_sorted, positions[source])
+    return terms, _Pairs(keys[order], fields[order], tf_sorted, positions[source])
 
 
 def purge_terms(connection: apsw.Connection) -> None:
     """Forget terms that no segment holds."""
-    connection.execute("DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)")
+    connection.execute("DELETE FROM terms WHERE term NOT IN (SELECT term FROM postings)")
 
 
 def is_among(values: NDArray[np.int64], sorted_values: NDArray[np.int64]) -> NDArray[np.bool_]:

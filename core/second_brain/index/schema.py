@@ -95,10 +95,10 @@ CREATE TABLE IF NOT EXISTS vectors(id INTEGER PRIMARY KEY, model INTEGER NOT NUL
     vector BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS vectors_chunk ON vectors(model, chunk);
 CREATE INDEX IF NOT EXISTS vectors_hash ON vectors(model, text_hash);
-CREATE TABLE IF NOT EXISTS terms(id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, stem TEXT);
+CREATE TABLE IF NOT EXISTS terms(term TEXT PRIMARY KEY, stem TEXT) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS terms_stem ON terms(stem) WHERE stem IS NOT NULL;
 CREATE TABLE IF NOT EXISTS segments(id INTEGER PRIMARY KEY, docs INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS postings(segment INTEGER NOT NULL, term INTEGER NOT NULL, data BLOB NOT NULL,
+CREATE TABLE IF NOT EXISTS postings(segment INTEGER NOT NULL, term TEXT NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY(segment, term)) WITHOUT ROWID;
 """
 
@@ -148,7 +148,7 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
         )
     if version == 1:
         _check_first_version(connection, path)
-    if version < 2:
+    if version < 2:  # noqa: PLR2004 - the number of the step
         _to_version_2(connection)
 
 

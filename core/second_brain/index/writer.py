@@ -15,7 +15,7 @@ import numpy as np
 from second_brain.index import connection as connections
 from second_brain.index import postings, schema, vector_rows, writer_lock
 from second_brain.index.connection import set_aside
-from second_brain.index.note_rows import insert_chunks, insert_note
+from second_brain.index.note_rows import insert_chunks, insert_notes
 from second_brain.index.vector_rows import WaitingChunk
 from second_brain.model import FileStat, Layout
 
@@ -91,11 +91,11 @@ class Writer:
 
     def _put(self, connection: apsw.Connection, records: Sequence[NoteRecord]) -> None:
         next_doc = int(schema.get_meta(connection, "last_doc", "0")) + 1
-        written = []
-        for doc, record in enumerate(records, start=next_doc):
+        numbered = list(enumerate(records, start=next_doc))
+        for record in records:
             self._forget_doc(connection, record.file.path)
-            written.append((doc, insert_note(connection, doc, record)))
             _put_problems(connection, record.file.path, record.problems)
+        written = insert_notes(connection, numbered)
         postings.write(connection, written)
         schema.set_meta(connection, "last_doc", str(next_doc + len(records) - 1))
         docs = [doc for doc, _ in written]
