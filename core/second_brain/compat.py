@@ -24,9 +24,7 @@ def open_db(path: str | os.PathLike[str]) -> Path:
     return place
 
 
-def scan_vault(
-    db: str | os.PathLike[str], vault: str | os.PathLike[str], *, reindex: bool = False
-) -> dict[str, int]:
+def scan_vault(db: str | os.PathLike[str], vault: str | os.PathLike[str], *, reindex: bool = False) -> dict[str, int]:
     """Bring the words and metadata of *db* up to date with *vault*; *reindex* reads every note again.
 
     Returns how many notes were `processed`, `skipped`, `deleted` and `moved`.

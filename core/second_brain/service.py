@@ -223,7 +223,7 @@ class SecondBrain:
         return why_not(self.reader, request, resolve(self.reader, target).path, self.tools)
 
     def rag(self, *, answer: bool, **arguments: Any) -> dict[str, Any]:
-        """S4's `rag.search`, or `rag.query` with *answer*; see `search.rag`."""
+        """The passage-level retrieval of `rag.search`, or of `rag.query` with *answer*; see `search.rag`."""
         from second_brain.search.rag import rag_query, rag_search  # noqa: PLC0415
 
         ask = rag_query if answer else rag_search
@@ -364,13 +364,13 @@ class SecondBrain:
     # -- about the index --------------------------------------------------------------------------------------------------
 
     def status(self) -> dict[str, Any]:
-        """S4's 15 fields and ours (see `status.status`); read-only, no note text."""
+        """The fields of `rag.status` and more (see `status.status`); read-only, no note text."""
         from second_brain.status import status  # noqa: PLC0415
 
         return status(self.config, self.reader, self.vault)
 
     def health(self) -> dict[str, bool]:
-        """S4's three keys (see `status.health`)."""
+        """The three keys of `rag.health` (see `status.health`)."""
         from second_brain.status import health  # noqa: PLC0415
 
         return health(self.config, self.scope)

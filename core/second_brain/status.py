@@ -88,7 +88,7 @@ def worker_state(reader: Reader) -> dict[str, Any]:
 
 
 def health(config: Config, scope: Scope) -> dict[str, bool]:
-    """S4's three keys: "qdrant" stands for the vector store, "ollama" for a reachable Ollama, "fts" for the word index."""
+    """The keys of `rag.health`: "qdrant" stands for the vector store, "ollama" for a reachable Ollama, "fts" for the word index."""
     words = store = False
     try:
         reader = open_reader(config.db_path, scope)

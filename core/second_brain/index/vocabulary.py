@@ -35,8 +35,8 @@ class Vocabulary:
     def near(self, word: str) -> list[tuple[str, float]]:
         """The visible words with the fewest typing errors between them and *word*, with their similarity (0..1).
 
-        At most one error in words of up to seven letters; two in longer ones, which must begin alike.  Transposed letters count
-        as one.
+        At most one error in words of up to seven letters, two in longer ones.  Transposed letters count as one, and the first
+        letter is taken to be right: it seldom is not, and other words are only a letter away.
         """
         if len(word) < SHORTEST_CORRECTED or word.isdecimal():
             return []
@@ -48,7 +48,7 @@ class Vocabulary:
         for length in range(len(word) - allowed, len(word) + allowed + 1):
             choices = self._words_by_length().get(length, [])
             for term, distance, _ in extract(word, choices, scorer=OSA.distance, score_cutoff=allowed, limit=None):
-                if distance > 1 and term[0] != word[0]:
+                if term[0] != word[0]:
                     continue
                 frequency = self._reader.frequency(term)
                 if frequency:

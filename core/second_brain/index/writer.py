@@ -215,6 +215,21 @@ class Writer:
                     (surplus,),
                 )
 
+    def forget_former_texts(self) -> None:
+        """Leave nothing of texts that are no more: no words, no spare vectors, no freed pages.
+
+        For when what may be stored has changed; takes as long as copying the file.
+        """
+        with self._transaction() as connection:
+            segments = [number for (number,) in connection.execute("SELECT id FROM segments")]
+            if segments:
+                postings.merge(connection, segments, _live_docs(connection))
+            postings.purge_terms(connection)
+            connection.execute("DELETE FROM vectors WHERE chunk IS NULL")
+        with connections.told_in_words(self.path):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     # -- models and vectors ---------------------------------------------------------------------------------------------
 
     def layout(self, layout: Layout) -> int:

@@ -47,7 +47,7 @@ class Hit:
     evidence: Evidence = field(default_factory=Evidence)
 
     def as_json(self) -> dict[str, Any]:
-        """The fields of every face (contracts: result fields), `modified` as ISO 8601 UTC to the second."""
+        """The fields that every face shows, `modified` as ISO 8601 UTC to the second."""
         return {
             "wikilink": self.wikilink,
             "score": None if self.score is None else round(self.score, 4),

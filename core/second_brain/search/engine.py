@@ -206,7 +206,7 @@ def _best(
         best,
         (scores[order] * _confidence(ranking, cosines)).tolist(),
         word_ranking=ranking,
-        cosines={place: nearest[place].cosine for place in best if place in nearest},
+        cosines={place: passage.cosine for place, passage in nearest.items()},
         passages={place: nearest[place].chunk for place in best if place in nearest},
         named=named,
         total=max(_count(ranking.score, allowed), int(kept.sum())),

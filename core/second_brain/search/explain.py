@@ -82,7 +82,13 @@ def _ranked(request: Request, place: int, rank: int | None, scored: engine.Score
             said.append("It lacks: " + ", ".join(missing) + ".")
     cosine = scored.cosines.get(place)
     if cosine is not None:
-        said.append(f"Its meaning is {cosine:.2f} near (1 is the same).")
-    elif request.ranking != "words" and request.query.text.strip():
+        said.append(
+            f"Its meaning is {cosine:.2f} near (1 is the same, the nearest note has {max(scored.cosines.values()):.2f})."
+        )
+    if cosine is not None and rank is None:
+        said.append(
+            "A note that holds none of the words is left out when its meaning is not half as near as the nearest one's."
+        )
+    if cosine is None and request.ranking != "words" and request.query.text.strip():
         said.append("Its meaning was not compared: it is not embedded yet, or the embedder is not there.")
     return said or ["Neither its words nor its meaning fit the query."]

@@ -20,6 +20,7 @@ from second_brain.search.request import Ranking
 
 if TYPE_CHECKING:
     from second_brain.index.reader import Reader
+    from second_brain.index.words import Concept
     from second_brain.model import ParsedNote
     from second_brain.search.engine import Scored, Tools
     from second_brain.search.request import Request
@@ -85,12 +86,15 @@ def _matched(place: int, score: float | None, scored: Scored) -> str:
 def _snippet(note: ParsedNote, request: Request, scored: Scored, near: tuple[int, int] | None, limit: int) -> Snippet:
     if scored.word_ranking is None:
         return snippets.beginning(note, limit)
+    idf = [max(float(value), 0.1) for value in scored.word_ranking.idf]
     weights = {
-        variant.term: variant.weight * max(float(idf), 0.1)
-        for concept, idf in zip(scored.word_ranking.concepts, scored.word_ranking.idf, strict=True)
+        variant.term: variant.weight * value
+        for concept, value in zip(scored.word_ranking.concepts, idf, strict=True)
         for variant in concept.variants
     }
-    return snippets.best_passage(note, weights, request.query.phrases, limit=limit, near=near)
+    return snippets.best_passage(
+        note, weights, request.query.phrases, limit=limit, near=near, wanted=sum(idf) if near else 0.0
+    )
 
 
 def _evidence(reader: Reader, place: int, scored: Scored) -> Evidence:
@@ -107,13 +111,18 @@ def _evidence(reader: Reader, place: int, scored: Scored) -> Evidence:
     }
     highest = max(float(ranking.score.max(initial=0.0)), 1e-12)
     return Evidence(
-        words=tuple(concept.word for concept in found),
+        words=tuple(_spelling(concept) for concept in found),
         missing=tuple(concept.word for number, concept in enumerate(ranking.concepts) if not bits >> number & 1),
         fields=tuple(field for field in (*FIELDS, "body") if field in fields),
         word_share=float(ranking.score[place]) / highest,
         cosine=scored.cosines.get(place),
         named=place in scored.named,
     )
+
+
+def _spelling(concept: Concept) -> str:
+    """A word of the query, or what was searched in its place."""
+    return f"{concept.variants[1].term} (for {concept.word})" if concept.corrected_from else concept.word
 
 
 def _fields_with(reader: Reader, term: str, place: int) -> list[str]:

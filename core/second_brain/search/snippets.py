@@ -52,11 +52,12 @@ def best_passage(
     *,
     limit: int,
     near: tuple[int, int] | None = None,
+    wanted: float = 0.0,
 ) -> Snippet:
-    """The lines around the densest matches of *weights* (term -> weight) and *phrases*.
+    """The lines around the densest matches of *weights* (term -> weight) and *phrases*; at most *limit* characters.
 
-    *near*: lines (first, last) of the passage whose meaning was nearest; it is shown when no word matches and preferred when
-    words match as well elsewhere.  At most *limit* characters.
+    *near*: lines (first, last) of the passage whose meaning was nearest; it is shown when no lines hold half of what is *wanted*
+    (the weight of the whole query), and preferred when words match as well elsewhere.
     """
     lines = note.text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
@@ -66,7 +67,7 @@ def best_passage(
         gains.setdefault(bisect_right(starts, start), {})[f"\0{number}"] = PHRASE_GAIN
     if not gains:
         return beginning(note, limit) if near is None else _window(note, lines, starts, near[0], limit, weights, ())
-    line = _best_line(gains, near, note.frontmatter.end_line + 1)
+    line = _best_line(gains, near, note.frontmatter.end_line + 1, wanted)
     return _window(note, lines, starts, line, limit, weights, pieces)
 
 
@@ -95,10 +96,12 @@ def _gains(lines: Sequence[str], weights: Mapping[str, float]) -> dict[int, dict
     return gains
 
 
-def _best_line(gains: Mapping[int, Mapping[str, float]], near: tuple[int, int] | None, body_from: int) -> int:
+def _best_line(
+    gains: Mapping[int, Mapping[str, float]], near: tuple[int, int] | None, body_from: int, wanted: float
+) -> int:
     """The line from which a few lines hold the most different words; the body before the frontmatter."""
 
-    def worth(line: int) -> tuple[float, int]:
+    def worth(line: int) -> float:
         seen: dict[str, float] = {}
         for offset in range(4):
             for term, weight in gains.get(line + offset, {}).items():
@@ -106,11 +109,13 @@ def _best_line(gains: Mapping[int, Mapping[str, float]], near: tuple[int, int] |
         value = sum(seen.values())
         if near is not None and near[0] <= line <= near[1]:
             value *= 1.3
-        if line < body_from:
-            value *= 0.5
-        return value, -line
+        return value if line >= body_from else value * 0.5
 
-    return max(gains, key=worth)
+    best = min(gains, key=lambda line: (-worth(line), line))
+    if near is None or near[0] <= best <= near[1] or worth(best) >= wanted / 2:
+        return best
+    inside = [line for line in gains if near[0] <= line <= near[1]]
+    return min(inside, key=lambda line: (-worth(line), line)) if inside else near[0]
 
 
 def _window(

@@ -53,7 +53,7 @@ def facets(reader: Reader) -> Facets:
 def schema_block(reader: Reader, *, most_tags: int = 30) -> str:
     """The vault in one paragraph of at most `SCHEMA_TOKENS` tokens: how much, how old, folders, tags, properties.
 
-    Trimmed from the rarest; "" for an empty index.
+    The longest list is trimmed first, from its rarest; "" for an empty index.
     """
     with reader.snapshot():
         count = catalog.note_count(reader)
@@ -65,13 +65,12 @@ def schema_block(reader: Reader, *, most_tags: int = 30) -> str:
         properties = [
             each for each in catalog.property_examples(reader, 12) if not _PLACEHOLDER.search(each[0] + each[2])
         ]
-    sizes = (len(folders), len(tags), len(properties))
-    block = ""
-    for share in (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.0):
-        kept = [max(1, round(size * share)) if size else 0 for size in sizes]
-        block = _block(count, span, folders[: kept[0]], tags[: kept[1]], properties[: kept[2]])
+    most = max(len(folders), len(tags), len(properties))
+    while most:
+        block = _block(count, span, folders[:most], tags[:most], properties[:most])
         if tokencount.estimate(block) <= SCHEMA_TOKENS:
             return block
+        most = most * 9 // 10
     return _head(count, span)
 
 

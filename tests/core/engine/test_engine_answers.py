@@ -66,7 +66,7 @@ def test_a_result_of_filters_alone_has_no_score_and_a_root_note_no_folder(desk):
 @pytest.mark.requirement("FR-30")
 def test_a_link_is_qualified_by_its_path_only_where_another_visible_note_has_the_name(open_desk, tmp_path):
     names = ("A/Same.md", "B/same.md", "B/Other.md", "C/Oth\u0301er.md", "C/Oth\u00e9r.md")
-    vault = IndexedVault(tmp_path, embedder=StubEmbedder(16)).write_all({name: "A heron." for name in names})
+    vault = IndexedVault(tmp_path, embedder=StubEmbedder(16)).write_all(dict.fromkeys(names, "A heron."))
     vault.sync()
     whole = open_desk(None, vault=vault)
     assert {hit.wikilink for hit in whole.ask("heron", ranking="words").hits} == {
@@ -150,7 +150,8 @@ def test_an_empty_index_answers_that_nothing_matches(open_desk):
 
 @pytest.mark.parametrize("ranking", ["words", "best", "meaning"])
 @pytest.mark.parametrize(
-    "query", ['"', "-", "***", "()", "a" * 5_000, "heron " * 300, "\U0001f980", "NEAR(a b)", "'; DROP TABLE files", "\0\ud800"]
+    "query",
+    ['"', "-", "***", "()", "a" * 5_000, "heron " * 300, "\U0001f980", "NEAR(a b)", "'; DROP TABLE files", "\0\ud800"],
 )
 def test_no_text_of_a_query_is_an_error(desk, query, ranking):
     answer = desk.ask(query, ranking=ranking)

@@ -49,7 +49,11 @@ FILTERS = {
     "tag": ({"tags": ["homelab"]}, "", lambda path, facts: tagged(facts, "homelab")),
     "after": ({"modified_after": "2026-03-05"}, "", lambda path, facts: facts["mtime"] >= day(5)),
     "before": ({"modified_before": "2026-03-16T12:00Z"}, "", lambda path, facts: facts["mtime"] <= day(16, 12)),
-    "not folder": ({"exclude_folder": "01-Projects/Roof"}, "", lambda path, facts: not below(facts, "01-Projects/Roof")),
+    "not folder": (
+        {"exclude_folder": "01-Projects/Roof"},
+        "",
+        lambda path, facts: not below(facts, "01-Projects/Roof"),
+    ),
     "not tag": ({"exclude_tags": "k8s"}, "", lambda path, facts: not tagged(facts, "k8s")),
     "title": ({}, 'title:"plan"', lambda path, facts: "Plan" in path),
     "path": ({}, "path:PROJECTS", lambda path, facts: "projects" in path.lower()),
@@ -98,7 +102,9 @@ def test_filters_alone_in_pairs_and_together_pass_what_a_plain_filter_passes_new
 
 @pytest.mark.requirement("T-1", "FR-11")
 @pytest.mark.parametrize("ranking", ["best", "words", "meaning"])
-@pytest.mark.parametrize("names", [*((name,) for name in FILTERS), ("folder", "tag"), ("tag", "after", "before")], ids="+".join)
+@pytest.mark.parametrize(
+    "names", [*((name,) for name in FILTERS), ("folder", "tag"), ("tag", "after", "before")], ids="+".join
+)
 def test_every_ranking_counts_top_k_within_the_same_filtered_notes(desk, names, ranking):
     query, arguments = filters_of(names)
     expected = passing(names)
@@ -166,7 +172,9 @@ def test_both_dates_include_their_own_moment(open_desk, after, before, hours):
 
 @pytest.mark.requirement("FR-10")
 def test_a_move_does_not_count_as_a_modification(open_desk):
-    desk = open_desk({"Old/lantern.md": ("A lantern that moves.", day(3)), "Old/other.md": ("Another.", day(3))}, embed=False)
+    desk = open_desk(
+        {"Old/lantern.md": ("A lantern that moves.", day(3)), "Old/other.md": ("Another.", day(3))}, embed=False
+    )
     (desk.vault.root / "New").mkdir()
     (desk.vault.root / "Old/lantern.md").rename(desk.vault.root / "New/lantern.md")
     desk.vault.write("New/lantern.md", "A lantern that moves.", mtime=day(20))
@@ -208,12 +216,9 @@ def test_a_filter_saves_reading_the_vectors_of_other_notes(crowded, ranking):
     crowded.ask("harbour crane", ranking=ranking)
     unfiltered = crowded.reader.counters.vectors_read - before - filtered
     with crowded.reader.snapshot():
-        quiet, everything = (
-            crowded.reader.connection.execute(
-                "SELECT count(*) FROM chunks JOIN files USING(doc) WHERE path GLOB ?", (pattern,)
-            ).get
-            for pattern in ("Quiet/*", "*")
-        )
+        quiet = crowded.reader.connection.execute(
+            "SELECT count(*) FROM chunks JOIN files USING(doc) WHERE path GLOB 'Quiet/*'"
+        ).get
     assert 0 < filtered <= quiet
     assert filtered < unfiltered
 
@@ -231,7 +236,13 @@ def test_without_a_filter_no_vector_is_read_twice(desk, ranking):
 @pytest.mark.requirement("T-3", "FR-12", "NFR-3")
 @pytest.mark.parametrize(
     "arguments",
-    [{"folder": "02-Areas"}, {"tags": "k8s"}, {"query": "-moss"}, {"query": "path:plan"}, {"modified_after": "2026-03-01"}],
+    [
+        {"folder": "02-Areas"},
+        {"tags": "k8s"},
+        {"query": "-moss"},
+        {"query": "path:plan"},
+        {"modified_after": "2026-03-01"},
+    ],
 )
 @pytest.mark.parametrize("ranking", ["best", "words", "meaning"])
 def test_filters_alone_never_ask_for_an_embedder(open_desk, desk, exploding, arguments, ranking):
@@ -280,8 +291,10 @@ def test_an_empty_answer_names_each_filter_and_what_each_alone_lets_through(desk
         (
             "",
             {"exclude_folder": "01-Pro", "tags": "=homelab", "query": "[owner:Cleo]"},
-            "0 matches for filters: tags==homelab, property=owner:Cleo, not folder=01-Pro"
-            " (alone: tag homelab 28, property owner 0, not folder 60)",
+            (
+                "0 matches for filters: tags==homelab, property=owner:Cleo, not folder=01-Pro"
+                " (alone: tag homelab 28, property owner 0, not folder 60)"
+            ),
         ),
     ],
 )

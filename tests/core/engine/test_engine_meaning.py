@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from indexed_vault import IndexedVault
-from second_brain.index import sketch, vectors
 from second_brain.indexing.embed import Embedding
 from second_brain.model import Scope
 from stub_embedder import StubEmbedder
 
-WORDS = "heron pond reed otter kettle saddle gravel lantern moss copper valve winter night harbour crane".split()
+WORDS = ("heron", "pond", "reed", "otter", "kettle", "saddle", "gravel", "lantern", "moss", "copper", "valve", "winter")
 QUERIES = ("heron pond", "copper valve in winter", "a lantern", "unheard of")
 
 
@@ -43,7 +42,9 @@ def rows_of(vault, prefix=""):
 def plain_wikilinks(rows, query, top_k, paths=None):
     """The first version's ranker: cosine of whole notes, ties by path; literal wikilinks."""
     stems = Counter(path.split("/")[-1][:-3] for path in (paths or [path for path, _ in rows]))
-    scored = [(-float(v.astype(float) @ query / np.linalg.norm(v.astype(float)) / np.linalg.norm(query)), p) for p, v in rows]
+    scored = [
+        (-float(v.astype(float) @ query / np.linalg.norm(v.astype(float)) / np.linalg.norm(query)), p) for p, v in rows
+    ]
     links = []
     for _, path in sorted((round(minus, 9), path) for minus, path in scored)[:top_k]:
         stem = path.split("/")[-1][:-3]
@@ -234,66 +235,6 @@ def test_during_a_model_switch_the_old_model_answers_and_then_the_new_one(open_d
     assert new.calls == asked + 2
 
 
-@pytest.fixture(scope="module")
-def many(open_desk):
-    dice = random.Random(99)
-    vocabulary = [f"w{number}" for number in range(300)]
-    return open_desk(
-        {f"{'AB'[number % 2]}/{number:03}.md": " ".join(dice.choices(vocabulary, k=12)) for number in range(500)},
-        embedder=StubEmbedder(96),
-    )
-
-
-def plain_passages(desk, query, prefix=""):
-    rows = rows_of(desk.vault, prefix)
-    return sorted((-float(np.float64(v) @ query.astype(float)), path) for path, v in rows)
-
-
-@pytest.mark.parametrize("folder", ["", "B/"])
-@pytest.mark.parametrize("rescored", [None, 300])
-@pytest.mark.parametrize("through_sketch", [False, True])
-def test_the_nearest_passages_are_those_of_a_plain_ranker_with_and_without_the_sketch(
-    many, monkeypatch, folder, rescored, through_sketch
-):
-    if through_sketch:
-        monkeypatch.setattr(vectors, "SKETCH_ABOVE", 100)
-    if rescored:
-        monkeypatch.setattr(sketch, "LEAST_RESCORED", rescored)
-    words = "w1 w2 w3 w4 w5 w6".split()
-    with many.reader.snapshot():
-        model = vectors.active_model(many.reader)
-        paths = [path for (path,) in many.reader.connection.execute("SELECT path FROM files ORDER BY path")]
-        allowed = np.array([path.startswith(folder) for path in paths]) if folder else None
-        for word in words:
-            query = many.vault.embedder.embed_query(f"{word} w7")
-            found = vectors.nearest(many.reader, model, query, allowed=allowed, limit=5)
-            expected = plain_passages(many, query, folder)[:5]
-            assert [paths[passage.place] for passage in found] == [path for _, path in expected]
-            assert [passage.cosine for passage in found] == pytest.approx([-minus for minus, _ in expected], abs=1e-5)
-
-
-def test_the_sketch_follows_the_index(open_desk, monkeypatch, tmp_path):
-    monkeypatch.setattr(vectors, "SKETCH_ABOVE", 3)
-    vault = IndexedVault(tmp_path, embedder=StubEmbedder(64)).write_all(random_notes(12))
-    vault.index()
-    desk = open_desk(None, vault=vault)
-    desk.ask("a quaint samovar")
-    vault.write("new.md", "A quaint samovar.")
-    (vault.root / "A/heron 0.md").unlink()
-    vault.index()
-    found = desk.paths("a quaint samovar", top_k=50)
-    assert found[0] == "new.md"
-    assert "A/heron 0.md" not in found
-
-
-def test_the_sketch_shows_a_scope_its_own_notes_only(open_desk, many, monkeypatch):
-    monkeypatch.setattr(vectors, "SKETCH_ABOVE", 100)
-    scoped = open_desk(None, vault=many.vault, scope=Scope(folders=("A",)))
-    found = scoped.paths("w8 w9", top_k=50)
-    assert found
-    assert all(path.startswith("A/") for path in found)
-
-
 def test_meaning_brings_notes_without_any_of_the_words_but_only_near_ones(open_desk):
     embedder = StubEmbedder(64)
     desk = open_desk(
@@ -321,7 +262,11 @@ def rivals(open_desk, languages, query, far):
     embedder = StubEmbedder(64)
     embedder.languages = languages
     desk = open_desk(
-        {"meaning.md": f"{query.split()[0]} quite another thing", "words.md": f"{query} {query} {far}", "x.md": "kettle"},
+        {
+            "meaning.md": f"{query.split()[0]} quite another thing",
+            "words.md": f"{query} {query} {far}",
+            "x.md": "kettle",
+        },
         embedder=embedder,
     )
 
@@ -347,7 +292,9 @@ def rivals(open_desk, languages, query, far):
         (None, "R2D2", "words.md"),
     ],
 )
-def test_meaning_counts_little_in_a_language_that_the_model_lacks_and_for_identifiers(open_desk, languages, query, first):
+def test_meaning_counts_little_in_a_language_that_the_model_lacks_and_for_identifiers(
+    open_desk, languages, query, first
+):
     assert rivals(open_desk, languages, query, "slate " * 4) == first
 
 

@@ -58,7 +58,9 @@ CASES = [
 def test_a_search_makes_as_many_statements_in_300_notes_as_in_50(open_desk, small, large, arguments):
     # Beyond the pool of the fusion, two more ask once for the vectors of what words alone found.
     more = 2 if arguments.get("ranking") == "best" and "heron pond" in arguments["query"] else 0
-    few, many = ([len(each) for each in statements(open_desk(None, vault=desk.vault), **arguments)] for desk in (small, large))
+    few, many = (
+        [len(each) for each in statements(open_desk(None, vault=desk.vault), **arguments)] for desk in (small, large)
+    )
     assert few[1] <= few[0] <= 60
     assert few[0] <= many[0] <= few[0] + more
     assert few[1] <= many[1] <= few[1] + more

@@ -70,8 +70,12 @@ def test_an_empty_index_has_no_map(open_desk):
 def huge(open_desk):
     notes = {}
     for number in range(100):
-        tags = ", ".join(f"{('area', 'type', 'topic')[each % 3]}/subject-number-{each}" for each in range(number * 5, number * 5 + 5))
-        notes[f"Folder with a long name {number:03}/note.md"] = f"---\ntags: [{tags}]\nkey{number}: value {number}\n---\nText."
+        tags = ", ".join(
+            f"{('area', 'type', 'topic')[each % 3]}/subject-number-{each}" for each in range(number * 5, number * 5 + 5)
+        )
+        notes[f"Folder with a long name {number:03}/note.md"] = (
+            f"---\ntags: [{tags}]\nkey{number}: value {number}\n---\nText."
+        )
     return open_desk(notes, embed=False)
 
 
@@ -81,7 +85,7 @@ def test_the_map_of_500_tags_and_100_folders_keeps_to_300_tokens_and_uses_them(h
     assert len(facets(huge.reader).tags) == 500
     assert len(facets(huge.reader).folders) == 100
     block = schema_block(huge.reader, most_tags=most_tags)
-    assert 120 <= tokencount.estimate(block) <= SCHEMA_TOKENS == 300
+    assert 150 <= tokencount.estimate(block) <= SCHEMA_TOKENS == 300
     assert block.startswith("~100 notes, dates ")
     for part in ("Folders: Folder with a long name", "Tags: area/{subject-number-", "Frontmatter: tags="):
         assert part in block
@@ -90,7 +94,10 @@ def test_the_map_of_500_tags_and_100_folders_keeps_to_300_tokens_and_uses_them(h
 @pytest.mark.requirement("FR-21")
 def test_a_vault_in_a_script_of_many_tokens_keeps_to_the_budget_too(open_desk):
     desk = open_desk(
-        {f"項目資料夾編號{number}/筆記.md": f"---\ntags: [標籤主題編號{number}]\n狀態{number}: 進行中\n---\n文" for number in range(60)},
+        {
+            f"項目資料夾編號{number}/筆記.md": f"---\ntags: [標籤主題編號{number}]\n狀態{number}: 進行中\n---\n文"
+            for number in range(60)
+        },
         embed=False,
     )
     assert 0 < tokencount.estimate(schema_block(desk.reader)) <= SCHEMA_TOKENS
@@ -99,7 +106,8 @@ def test_a_vault_in_a_script_of_many_tokens_keeps_to_the_budget_too(open_desk):
 @pytest.mark.requirement("FR-20")
 def test_at_most_the_asked_number_of_tags_is_in_the_map_the_most_used_first(open_desk):
     desk = open_desk(
-        {f"{number}.md": f"---\ntags: [common, t{number}]\n---\nx" for number in range(9)} | {"z.md": "---\ntags: [t8]\n---\n"},
+        {f"{number}.md": f"---\ntags: [common, t{number}]\n---\nx" for number in range(9)}
+        | {"z.md": "---\ntags: [t8]\n---\n"},
         embed=False,
     )
     assert "Tags: common, t8." in schema_block(desk.reader, most_tags=2)
@@ -152,7 +160,16 @@ def test_values_that_template_plugins_fill_in_are_left_out_of_the_map(open_desk)
 
 @pytest.mark.parametrize(
     ("count", "shown"),
-    [(0, "0"), (99, "99"), (100, "~100"), (104, "~100"), (106, "~110"), (995, "~1000"), (1_249, "~1200"), (65_432, "~65000")],
+    [
+        (0, "0"),
+        (99, "99"),
+        (100, "~100"),
+        (104, "~100"),
+        (106, "~110"),
+        (995, "~1000"),
+        (1_249, "~1200"),
+        (65_432, "~65000"),
+    ],
 )
 def test_large_counts_are_rounded_so_that_a_description_changes_seldom(count, shown):
     assert rounded(count) == shown

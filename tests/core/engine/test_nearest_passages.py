@@ -1,0 +1,76 @@
+"""The nearest passages, exact and through the sketch."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from indexed_vault import IndexedVault
+from second_brain.index import sketch, vectors
+from second_brain.model import Scope
+from stub_embedder import StubEmbedder
+
+DICE = random.Random(99)
+TEXTS = {
+    f"{'AB'[number % 2]}/{number:03}.md": " ".join(f"w{each}" for each in DICE.choices(range(300), k=12))
+    for number in range(500)
+}
+
+
+@pytest.fixture(scope="module")
+def many(open_desk):
+    return open_desk(TEXTS, embedder=StubEmbedder(96))
+
+
+def plain_passages(embedder, query, folder):
+    """(negative cosine, path) of the notes of a folder, each of which is one passage, nearest first."""
+    vectors_of = {path: embedder.embed_query(text) for path, text in TEXTS.items() if path.startswith(folder)}
+    return sorted((-float(vector.astype(float) @ query.astype(float)), path) for path, vector in vectors_of.items())
+
+
+@pytest.mark.parametrize("folder", ["", "B/"])
+@pytest.mark.parametrize("rescored", [None, 300])
+@pytest.mark.parametrize("through_sketch", [False, True])
+def test_the_nearest_passages_are_those_of_a_plain_ranker_with_and_without_the_sketch(
+    many, monkeypatch, folder, rescored, through_sketch
+):
+    if through_sketch:
+        monkeypatch.setattr(vectors, "SKETCH_ABOVE", 100)
+    if rescored:
+        monkeypatch.setattr(sketch, "LEAST_RESCORED", rescored)
+    with many.reader.snapshot():
+        model = vectors.active_model(many.reader)
+        paths = [path for (path,) in many.reader.connection.execute("SELECT path FROM files ORDER BY path")]
+        allowed = np.array([path.startswith(folder) for path in paths]) if folder else None
+        for word in ("w1", "w2", "w3", "w4", "w5", "w6"):
+            query = many.vault.embedder.embed_query(f"{word} w7")
+            found = vectors.nearest(many.reader, model, query, allowed=allowed, limit=5)
+            expected = plain_passages(many.vault.embedder, query, folder)[:5]
+            assert [paths[passage.place] for passage in found] == [path for _, path in expected]
+            assert [passage.cosine for passage in found] == pytest.approx([-minus for minus, _ in expected], abs=1e-5)
+
+
+def test_the_sketch_follows_the_index(open_desk, monkeypatch, tmp_path):
+    monkeypatch.setattr(vectors, "SKETCH_ABOVE", 3)
+    vault = IndexedVault(tmp_path, embedder=StubEmbedder(64)).write_all(
+        {f"{number}.md": f"A heron, number {number}." for number in range(12)}
+    )
+    vault.index()
+    desk = open_desk(None, vault=vault)
+    desk.ask("a quaint samovar")
+    vault.write("new.md", "A quaint samovar.")
+    (vault.root / "0.md").unlink()
+    vault.index()
+    found = desk.paths("a quaint samovar", top_k=50)
+    assert found[0] == "new.md"
+    assert "0.md" not in found
+
+
+def test_the_sketch_shows_a_scope_its_own_notes_only(open_desk, many, monkeypatch):
+    monkeypatch.setattr(vectors, "SKETCH_ABOVE", 100)
+    scoped = open_desk(None, vault=many.vault, scope=Scope(folders=("A",)))
+    found = scoped.paths("w8 w9", top_k=50)
+    assert found
+    assert all(path.startswith("A/") for path in found)
