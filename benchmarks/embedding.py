@@ -96,7 +96,7 @@ def sketch(stage: Stage) -> Iterator[Row]:
         source = OllamaEmbedder(server.url, yardsticks.OLLAMA_MODEL)
         queries = [source.embed_query(query) for query in stage.queries(MEDIUM).plain[:60]]
         noisy = NoisyCopies(source.embed_documents(_passages(stage, 2_000)))
-    brain = SecondBrain(config(_many_passages(stage, count), stage.work / "db" / f"noisy-{count}.db"), embedder=noisy)
+    brain = SecondBrain(config(_many_passages(stage, count), stage.databases / f"noisy-{count}.db"), embedder=noisy)
     brain.sync()
     with brain.reader.snapshot():
         fast, found = _searched(brain, queries)

@@ -48,7 +48,7 @@ def cold(stage: Stage) -> Iterator[Row]:
             300.0 if name == MEDIUM else None,
             yardstick=max(cost.peak_mb for cost in floor),
             yardstick_name=FLOOR,
-            spread={"database_mb": _megabytes(stage.work / "db" / "cold.db")},
+            spread={"database_mb": _megabytes(stage.databases / "cold.db")},
         )
 
 

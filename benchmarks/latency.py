@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from datetime import datetime
 from functools import partial
 from statistics import median
@@ -18,10 +19,11 @@ from measure import Row, finish, milliseconds, percentile, spread, timed
 from second_brain.embedding.ollama import OllamaEmbedder
 from second_brain.errors import InvalidParameter
 from second_brain.search import engine, narrowing
-from stage import LARGE, MEDIUM, Stage, lines, opened
+from stage import LARGE, MEDIUM, Stage, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -142,7 +144,7 @@ def _best(stage: Stage, name: str, target: float, server: yardsticks.FakeOllama)
     stored = StoredQueries(source, [*queries.warm_up, *queries.plain])
     floor_db = stage.fresh_db("floor-best")
     with yardsticks.FloorServer(vault, floor_db) as floor:
-        for label, filters in _filters(opened(vault, db)).items():
+        for label, filters in _filters(opened(vault, db), vault).items():
             brain = opened(vault, db, ranking="best", **server.settings())
             brain = type(brain)(brain.config, embedder=stored)
             passing = _passing(brain, filters)
@@ -161,21 +163,23 @@ def _best(stage: Stage, name: str, target: float, server: yardsticks.FakeOllama)
             )
 
 
-def _filters(brain: SecondBrain) -> dict[str, dict[str, Any]]:
-    """Each kind of filter by the commonest value that does not take half of the vault or more, and all three at once."""
+def _filters(brain: SecondBrain, vault: Path) -> dict[str, dict[str, Any]]:
+    """The commonest folder and tag that take less than half of the vault, the newer half, and all three around the tag."""
     facets = brain.facets()
-    total = sum(count for folder, count in facets.folders.items() if "/" not in folder)
-    folder = max((count, name) for name, count in facets.folders.items() if count < total / 2)[1]
-    chosen: dict[str, Any] = {"folder": folder}
-    tags = [name for name, count in facets.tags.items() if count < total / 2]
-    newest = brain.search(brain.request(folder="/" if "/" in facets.folders else folder, top_k=50)).hits
-    middle = datetime.fromtimestamp(newest[-1].modified, tz=datetime.now().astimezone().tzinfo)
-    after = {"modified_after": middle.replace(year=middle.year - 1).date().isoformat()}
+    moments = sorted(path.stat().st_mtime for path in vault.rglob("*.md"))
+    folder = max((count, name) for name, count in facets.folders.items() if count < len(moments) / 2)[1]
+    tag = next(name for name, count in facets.tags.items() if count < len(moments) / 2)
+    after = datetime.fromtimestamp(moments[len(moments) // 2]).astimezone().date().isoformat()
+    tagged = brain.search(brain.request(tags=[tag], top_k=50)).hits
+    around = Counter(hit.folder.split("/")[0] for hit in tagged).most_common(1)[0][0]
     brain.close()
-    found: dict[str, dict[str, Any]] = {"none": {}, "folder": chosen}
-    if tags:
-        found["tag"] = {"tags": [tags[0]]}
-    return {**found, "date": after, "all": {**chosen, **found.get("tag", {}), **after}}
+    return {
+        "none": {},
+        "folder": {"folder": folder},
+        "tag": {"tags": [tag]},
+        "date": {"modified_after": after},
+        "all": {"folder": around, "tags": [tag], "modified_after": after},
+    }
 
 
 def _passing(brain: SecondBrain, filters: Mapping[str, Any]) -> int:
@@ -202,7 +206,7 @@ def memory(stage: Stage) -> Iterator[Row]:
     for name in stage.sizes():
         vault, db, queries = stage.vault(name), stage.words_db(name), stage.queries(name)
         file = stage.work / "queries.txt"
-        file.write_text(lines(queries.plain), encoding="utf-8")
+        file.write_text("\n".join(queries.plain), encoding="utf-8")
         found = json.loads(finish(stage.child("answer", vault, db, file)).out)
         what = f"PSS of a process that answered {len(queries.plain)} queries by words, {name}"
         yield Row(f"memory.{name}", what, "MB", found["pss_mb"], 120.0, spread={"peak_mb": found["peak_mb"]})

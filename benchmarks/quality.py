@@ -21,6 +21,7 @@ import yardsticks
 from measure import Row, Skipped
 from second_brain.errors import InvalidParameter
 from second_brain.index.text import STOP_WORDS
+from second_brain.model import stem_of
 from stage import MEDIUM, Stage, opened
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def collections(stage: Stage) -> Iterator[Row]:
     if not (SHARED / "ir").is_dir():
         raise Skipped(f"The collections are not here ({SHARED / 'ir'}).")
     for name in ("xquad-en",) if stage.quick else retrieval.SETS:
-        found = retrieval.measure(name, stage.work / "retrieval", "odd")
+        found = retrieval.measure(name, stage.databases / "retrieval", "odd")
         floor = _collection_floor(name)
         facts = {"queries": int(found["queries"]), "half": "odd"}
         for ranking, target in (("words", floor - 0.005), ("best", BEST[name])):
@@ -137,9 +138,7 @@ def _judged_vault(stage: Stage) -> SecondBrain:
         for folder in [part, *(path for path in part.rglob("*") if path.is_dir())]:
             folder.chmod(0o755)
         part.rename(vault)
-    db = stage.work / "db" / "jackyzha0.db"
-    db.parent.mkdir(parents=True, exist_ok=True)
-    brain = opened(vault, db, embedder="builtin")
+    brain = opened(vault, stage.databases / "jackyzha0.db", embedder="builtin", exclude_globs=[])
     brain.sync()
     return brain
 
@@ -196,7 +195,7 @@ def known_items(stage: Stage) -> Iterator[Row]:
     vault, db = stage.vault(MEDIUM), stage.words_db(MEDIUM)
     brain = opened(vault, db)
     names = Counter(path.stem.casefold() for path in vault.rglob("*.md"))
-    candidates = [path for path in sorted(vault.rglob("*.md")) if _is_item(path.stem, names)]
+    candidates = [vault / path for path in sorted(brain.vault.scan().files) if _is_item(stem_of(path), names)]
     chosen = random.Random(5).sample(candidates, min(len(candidates), stage.times(300, 60)))
     floor_db = stage.fresh_db("floor-items")
     missed, floor_hits = [], 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import random
 import shutil
 import sys
 import tarfile
@@ -10,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import second_brain
 from measure import Skipped
 from queries import Queries, derive
 from second_brain.config import load
@@ -17,8 +20,6 @@ from second_brain.service import SecondBrain
 from yardsticks import SHARED, FakeOllama
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from second_brain.config import Config
 
 MEDIUM, LARGE = "medium-5k", "large-14k"
@@ -27,12 +28,33 @@ _APART_S = 6 * 3600
 """The archives give all notes one time; ours are this far apart, so that filters by date let a part through."""
 
 
+def _state_of_the_code() -> str:
+    """A hash of everything that decides what stands in an index."""
+    digest = hashlib.sha256()
+    for file in sorted(Path(second_brain.__file__).parent.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+_CODE = _state_of_the_code()
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """The work folder of a run; *quick* asks for few repetitions on the medium vault alone."""
 
     work: Path
     quick: bool = False
+
+    @property
+    def databases(self) -> Path:
+        """The folder of the indexes that this state of the code made; those of other states are removed."""
+        folder = self.work / f"db-{_CODE}"
+        if not folder.is_dir():
+            for old in self.work.glob("db-*"):
+                shutil.rmtree(old)
+            folder.mkdir(parents=True)
+        return folder
 
     def sizes(self) -> tuple[str, ...]:
         """The vaults to measure on."""
@@ -53,8 +75,9 @@ class Stage:
         shutil.rmtree(part, ignore_errors=True)
         with tarfile.open(archive) as tar:
             tar.extractall(part, filter="data")
-        for number, note in enumerate(sorted(part.rglob("*.md"))):
-            os.utime(note, (_NEWEST - number * _APART_S,) * 2)
+        notes = sorted(part.rglob("*.md"))
+        for age, note in enumerate(random.Random(1).sample(notes, len(notes))):
+            os.utime(note, (_NEWEST - age * _APART_S,) * 2)
         (part / name).rename(vault)
         part.rmdir()
         return vault
@@ -67,8 +90,7 @@ class Stage:
 
     def fresh_db(self, label: str) -> Path:
         """A path for a database at which there is nothing."""
-        path = self.work / "db" / f"{label}.db"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = self.databases / f"{label}.db"
         for file in path.parent.glob(f"{path.name}*"):
             file.unlink()
         return path
@@ -82,8 +104,7 @@ class Stage:
         return self._indexed(name, "meaning", server.settings(), embed=True)
 
     def _indexed(self, name: str, kind: str, flags: dict[str, Any], *, embed: bool) -> Path:
-        db = self.work / "db" / f"{name}.{kind}.db"
-        db.parent.mkdir(parents=True, exist_ok=True)
+        db = self.databases / f"{name}.{kind}.db"
         brain = SecondBrain(config(self.vault(name), db, **flags))
         outcome = brain.sync(embed=embed)
         brain.close()
@@ -121,16 +142,10 @@ class Stage:
 
 
 def config(vault: Path, db: Path, **flags: Any) -> Config:
-    """A configuration that takes all notes, from these values alone."""
-    values = {"db_path": str(db), "exclude_globs": [], **flags}
-    return load(flags=values, env={}, cwd=db.parent, vault=str(vault))
+    """The defaults but for these values; nothing of the user's own."""
+    return load(flags={"db_path": str(db), **flags}, env={}, cwd=db.parent, vault=str(vault))
 
 
 def opened(vault: Path, db: Path, **flags: Any) -> SecondBrain:
     """The library on an existing index."""
     return SecondBrain(config(vault, db, **flags))
-
-
-def lines(queries: Sequence[str]) -> str:
-    """Queries as the tasks of `child.py` read them."""
-    return "\n".join(queries)

@@ -34,6 +34,7 @@ class IndexedVault:
         self.redact = Redaction(redact)
         self.exclude = tuple(exclude)
         self.clock = clock
+        self._parsed = {}
 
     # -- files
 
@@ -107,8 +108,14 @@ class IndexedVault:
             reader.close()
 
     def read(self, path):
+        """The note as it is now, parsed once per time stamp."""
         place = self.root / path
-        return parse(path, self.redact.apply(place.read_text("utf-8", "replace"))) if place.exists() else None
+        if not place.exists():
+            return None
+        stamp = place.stat().st_mtime_ns
+        if self._parsed.get(path, (0, None))[0] != stamp:
+            self._parsed[path] = stamp, parse(path, self.redact.apply(place.read_text("utf-8", "replace")))
+        return self._parsed[path][1]
 
     def tools(self, **settings):
         embedders = {self.embedder.fingerprint: self.embedder}

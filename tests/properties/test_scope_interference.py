@@ -54,15 +54,17 @@ def inside_notes():
 def outside_notes(where, seed, count):
     chance = random.Random(seed)
     notes = {}
+    theirs = OUTSIDE if seed == 10 else [word[::-1] for word in OUTSIDE]
     for number in range(count):
-        words = " ".join(chance.choices(OUTSIDE + INSIDE, k=60))
-        title = " ".join(chance.sample(OUTSIDE, 2))
+        words = " ".join(chance.choices(theirs + INSIDE, k=60))
+        title = " ".join(chance.sample(theirs, 2))
         notes[f"{where}/{title} {number}.md"] = (
-            f"---\ntags: [hidden{number}, {chance.choice(OUTSIDE)}]\naliases: [{chance.choice(INSIDE)} alias]\nsalary: {number}\n---\n"
+            f"---\ntags: [hidden{number}, {chance.choice(theirs)}]\naliases: [{chance.choice(INSIDE)} alias]\nsalary: {number}\n---\n"
             f"# {chance.choice(INSIDE)}\n\n{words} [[{title}]]\n"
         )
     notes[f"{where}/twin one.md"] = "an outside note of an inside name, river lantern"
-    notes[f"{where}/broken.md"] = "---\nbroken: [\n---\n"
+    if seed == 10:
+        notes[f"{where}/broken.md"] = "---\nbroken: [\n---\n"
     return notes
 
 
@@ -111,7 +113,8 @@ def told(vault, reader, arguments, target):
     try:
         request = from_arguments(**arguments, now=NOW)
         answer = search(reader, request, tools)
-        return answer.as_json(), answer, why_not(reader, request, target, tools)
+        explained = why_not(reader, request, target, tools) if target else None
+        return answer.as_json(), answer, explained
     except SecondBrainError as error:
         return error.as_json()
 
@@ -133,7 +136,7 @@ def differences(vaults, name, count, *, seed=7):
         chance = random.Random(seed)
         targets = [*inside_notes(), f"{FOREIGN[name]}/twin one.md"]
         for arguments in requests(count, seed, FOREIGN[name]):
-            target = chance.choice(targets)
+            target = chance.choice(targets) if chance.random() < 0.25 else ""
             for ranking in ("words", "best", "meaning"):
                 asked = {**arguments, "ranking": ranking}
                 if told(vaults[0], one, asked, target) != told(vaults[1], two, asked, target):
@@ -151,7 +154,7 @@ def vaults(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.requirement("NFR-5", "FR-24", "FR-40", "AC-3")
-@pytest.mark.parametrize(("name", "count"), [("folder", 320), ("excluded", 100), ("tag", 100), ("all three", 100)])
+@pytest.mark.parametrize(("name", "count"), [("folder", 320), ("excluded", 50), ("tag", 50), ("all three", 50)])
 def test_no_answer_depends_on_what_lies_outside_the_scope(vaults, name, count):
     assert differences(vaults[name], name, count) == []
 
@@ -205,7 +208,7 @@ def test_a_planted_vocabulary_of_the_whole_vault_is_caught(vaults, monkeypatch, 
 
 
 @pytest.mark.requirement("NFR-5")
-@pytest.mark.parametrize("table", ["tags", "links", "names", "problems", "frontmatter", "files"])
+@pytest.mark.parametrize("table", ["tags", "problems", "frontmatter", "files"])
 def test_planted_rows_that_pass_by_the_scope_are_caught(vaults, monkeypatch, table):
     install = scope.install
 

@@ -310,7 +310,7 @@ def _words(*lines: str) -> frozenset[str]:
 STOP_WORDS: Final = {
     "en": _words(
         "a about after all also am an and any are as at be because been before being but by can could d did do does",
-        "doing don down each for from had has have having he her here hers him his how i if in into is it its just ll",
+        "doing don down each for from get gets getting got had has have having he her here hers him his how i if in into is it its just ll",
         "m may me might more most must my no nor not now of off on only or other our out over own re s same shall she",
         "should so some such t than that the their them then there these they this those through to too under until",
         "up us ve very was we were what when where which while who whom why will with would you your yours",

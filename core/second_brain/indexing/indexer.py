@@ -111,7 +111,7 @@ class Indexer:
         if not full:
             self._refuse_foreign_index(known, suspects.missing)
         missing = self._guarded(suspects.missing, known, scan, report)
-        if any(known[path].form not in {"", form} for path in outdated):
+        if any(known[path].form not in {"", form} for path in (*outdated, *missing)):
             self.writer.set_meta({"former_texts": "kept"})
         self._apply(changed, missing, known, report, force=outdated)
         report.skipped += len(scan.files) - len(changed)

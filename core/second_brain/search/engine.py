@@ -192,10 +192,12 @@ def _best(
     places = np.array(sorted({*by_words.tolist(), *nearest}), dtype=np.intp)
     cosines = np.array([nearest[place].cosine if place in nearest else np.nan for place in places.tolist()])
     candidates = fusion.Candidates(places, ranking.score[places], cosines)
-    weight = _meaning_weight(request, tools.embedder_for(model.fingerprint)) * (
-        1.0 - words.named_share(ranking.concepts)
+    weight = fusion.meaning_weight(
+        covered=_covers(request, tools.embedder_for(model.fingerprint)),
+        named=words.named_share(ranking.concepts),
+        complete=_best_completeness(ranking),
     )
-    scores = fusion.fuse(candidates, max(weight, fusion.MEANING_LEAST))
+    scores = fusion.fuse(candidates, weight)
     kept = fusion.worth_showing(candidates)
     is_named = np.isin(places, np.array(sorted(named), dtype=np.intp))
     order = np.lexsort((places, -scores, ~is_named))
@@ -215,18 +217,20 @@ def _best(
 
 def _confidence(ranking: WordRanking, cosines: NDArray[np.float64]) -> float:
     """How good the best of a query is, 0..1: all its words, or all but the same meaning, make 1."""
-    complete = float(words.completeness(ranking.matched, ranking.idf).max(initial=0.0))
     near = float(np.nanmax(cosines, initial=0.0))
-    return min(1.0, max(complete, near))
+    return min(1.0, max(_best_completeness(ranking), near))
 
 
-def _meaning_weight(request: Request, embedder: QueryEmbedder | None) -> float:
-    """How much the cosine counts: little when the model was not made for the query's language."""
+def _covers(request: Request, embedder: QueryEmbedder | None) -> bool:
+    """Whether the model was made for the language of the query."""
     languages = embedder.languages if embedder is not None else None
     if languages is None:
-        return fusion.MEANING_COVERED
-    english = is_english(term for term, _ in words.spoken(request.query.text))
-    return fusion.MEANING_COVERED if english and "en" in languages else fusion.MEANING_UNCOVERED
+        return True
+    return "en" in languages and is_english(term for term, _ in words.spoken(request.query.text))
+
+
+def _best_completeness(ranking: WordRanking) -> float:
+    return float(words.completeness(ranking.matched, ranking.idf).max(initial=0.0))
 
 
 def _query_vector(

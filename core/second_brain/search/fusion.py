@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MEANING_COVERED = 0.55
 MEANING_UNCOVERED = 0.2
 MEANING_LEAST = 0.1
+MEANING_GAIN = 0.3
+"""How much more meaning counts when no note holds a word of the query at all."""
+
 FAR = 0.5
 """A note without any of the words must be at least so near, as a share of the nearest one's cosine."""
 
@@ -31,6 +34,16 @@ class Candidates:
     places: NDArray[np.intp]
     words: NDArray[np.float64]
     cosines: NDArray[np.float64]
+
+
+def meaning_weight(*, covered: bool, named: float, complete: float) -> float:
+    """How much the cosine counts in `fuse`.
+
+    Little when the model does not cover the query's language (*covered*); less the more of the query names a thing instead of meaning
+    one (*named*, 0..1); more the less the best note by words holds of the query (*complete*, 0..1).
+    """
+    weight = MEANING_COVERED + MEANING_GAIN * (1.0 - complete) if covered else MEANING_UNCOVERED
+    return max(MEANING_LEAST, weight * (1.0 - named))
 
 
 def fuse(candidates: Candidates, meaning_weight: float) -> NDArray[np.float64]:

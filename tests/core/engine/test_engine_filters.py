@@ -9,7 +9,13 @@ from second_brain.errors import InvalidParameter
 from second_brain.model import Scope
 
 FOLDERS = ("", "01-Projects", "01-Projects/Roof", "01-Projects-old", "01-Pro", "02-Areas", "01_Projects")
-TAG_SETS = ((), ("homelab",), ("homelab", "k8s"), ("Homelab/rack", "status/active"), ("homelabs", "type/howto"))
+TAG_SETS = (
+    (),
+    ("homelab",),
+    ("homelab", "k8s"),
+    ("Homelab/rack", "status/active"),
+    ("homelabs", "homelab-old", "type/howto"),
+)
 
 
 def day(number, hour=0):
@@ -57,6 +63,7 @@ FILTERS = {
     "not tag": ({"exclude_tags": "k8s"}, "", lambda path, facts: not tagged(facts, "k8s")),
     "title": ({}, 'title:"plan"', lambda path, facts: "Plan" in path),
     "path": ({}, "path:PROJECTS", lambda path, facts: "projects" in path.lower()),
+    "not path": ({}, "-path:AREAS", lambda path, facts: "areas" not in path.lower()),
     "property": ({}, "[Owner:ada]", lambda path, facts: facts["owner"] == "Ada"),
     "not word": ({}, "-moss", lambda path, facts: not facts["moss"]),
 }
@@ -123,8 +130,8 @@ def test_every_ranking_counts_top_k_within_the_same_filtered_notes(desk, names, 
         (["=homelab"], {("homelab",), ("homelab", "k8s")}),
         (["homelab/rack"], {("Homelab/rack", "status/active")}),
         (["homelab", "status/active"], {("Homelab/rack", "status/active")}),
-        (["type"], {("homelabs", "type/howto")}),
-        (["type/howto"], {("homelabs", "type/howto")}),
+        (["type"], {("homelabs", "homelab-old", "type/howto")}),
+        (["type/howto"], {("homelabs", "homelab-old", "type/howto")}),
         ("status", {("Homelab/rack", "status/active")}),
     ],
 )

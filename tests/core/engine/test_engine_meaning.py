@@ -100,6 +100,7 @@ def first_version(tmp_path):
             [
                 *((path, "old-model", 3, np.array(v, dtype="<f4").tobytes()) for path, v in FIRST_VERSION.items()),
                 ("Other.md", "old-model", 2, np.ones(2, dtype="<f4").tobytes()),
+                ("Without.md", "newer-model", 3, np.array((1, 0, 0), dtype="<f4").tobytes()),
                 ("Gone.md", "old-model", 3, np.array((9, 0, 0), dtype="<f4").tobytes()),
             ],
         )

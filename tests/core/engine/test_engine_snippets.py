@@ -78,6 +78,14 @@ def test_a_cut_beginning_ends_between_words_with_a_mark(desk):
 
 
 @pytest.mark.requirement("FR-31", "T-10")
+@pytest.mark.parametrize("arguments", [{"query": "path:a"}, {"query": "yy", "ranking": "meaning"}])
+def test_a_word_longer_than_the_limit_is_cut_to_the_limit(open_desk, arguments):
+    desk = open_desk({"a.md": "y" * 900})
+    (hit,) = desk.ask(**arguments, settings={"snippet_chars": 50}).hits
+    assert hit.snippet.text == "y" * 49 + "…"
+
+
+@pytest.mark.requirement("FR-31", "T-10")
 @pytest.mark.parametrize(("value", "limit"), [("37", 37), ("nonsense", 400)])
 def test_the_environment_says_how_long_snippets_are(tmp_path, monkeypatch, value, limit):
     (tmp_path / "vault").mkdir()

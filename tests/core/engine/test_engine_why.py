@@ -48,6 +48,12 @@ def test_evidence_of_an_alias_names_the_field(desk):
     assert evidence(desk, "Birds/heron.md", "watcher", ranking="words").fields == ("alias", "body")
 
 
+def test_a_word_in_more_aliases_than_are_counted_is_in_no_other_field(open_desk):
+    aliases = ", ".join(f"heron {number}" for number in range(300))
+    desk = open_desk({"a.md": f"---\naliases: [{aliases}]\n---\nText.", "b.md": "Gravel."}, embed=False)
+    assert evidence(desk, "a.md", "heron", ranking="words").fields == ("alias", "body")
+
+
 def test_evidence_by_meaning_is_the_cosine_alone_and_without_asking_there_is_none(desk):
     found = evidence(desk, "Tools/kettle.md", "copper kettle", ranking="meaning")
     assert found.words == found.fields == ()

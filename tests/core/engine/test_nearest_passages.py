@@ -68,9 +68,17 @@ def test_the_sketch_follows_the_index(open_desk, monkeypatch, tmp_path):
     assert "0.md" not in found
 
 
-def test_the_sketch_shows_a_scope_its_own_notes_only(open_desk, many, monkeypatch):
-    monkeypatch.setattr(vectors, "SKETCH_ABOVE", 100)
+@pytest.mark.parametrize("through_sketch", [False, True])
+def test_the_nearest_passages_of_a_scope_are_as_many_as_without_the_notes_outside(
+    open_desk, many, monkeypatch, through_sketch
+):
+    if through_sketch:
+        monkeypatch.setattr(vectors, "SKETCH_ABOVE", 100)
     scoped = open_desk(None, vault=many.vault, scope=Scope(folders=("A",)))
-    found = scoped.paths("w8 w9", top_k=50)
-    assert found
-    assert all(path.startswith("A/") for path in found)
+    query = many.vault.embedder.embed_query("w8 w9")
+    with scoped.reader.snapshot():
+        model = vectors.active_model(scoped.reader)
+        paths = [path for (path,) in scoped.reader.connection.execute("SELECT path FROM files ORDER BY path")]
+        found = vectors.nearest(scoped.reader, model, query, allowed=None, limit=20)
+    expected = plain_passages(many.vault.embedder, query, "A/")[:20]
+    assert [paths[passage.place] for passage in found] == [path for _, path in expected]
