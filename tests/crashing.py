@@ -36,11 +36,12 @@ class CrashServer:
         self._process.stdout.close()
         self._process.wait(timeout=10)
 
-    def run(self, action, vault, *, kill_at=None, kill_after=None, fill_disk_at=None, embedder="stub"):
+    def run(self, action, vault, *, kill_at=None, kill_after=None, fill_disk_at=None, embedder="stub", powerless=False):
         """Do *action* to an `IndexedVault`; returns {"killed", "statements", "error", "seconds"}.
 
         The process dies before its statement number *kill_at* (from 1), or *kill_after* seconds after it began.  After
-        statement *fill_disk_at* the database may not grow any more.  `error` is what a person would read.
+        statement *fill_disk_at* the database may not grow any more.  *powerless* gives up what root may do.  `error` is
+        what a person would read.
         """
         job = {
             "action": action,
@@ -51,6 +52,7 @@ class CrashServer:
             "kill_after": kill_after,
             "fill_disk_at": fill_disk_at,
             "embedder": embedder,
+            "powerless": powerless,
             "dimension": vault.embedder.dimension,
         }
         self._process.stdin.write(json.dumps(job) + "\n")
@@ -64,7 +66,8 @@ def main():
     import second_brain.indexing.embed
     import second_brain.vault.markdown  # noqa: F401
 
-    __import__("Stemmer"), __import__("filelock")
+    for needed in ("Stemmer", "filelock", "sqlite_vec", "yaml"):
+        __import__(needed)
     for line in sys.stdin:
         print(json.dumps(_serve(json.loads(line))), flush=True)
 
@@ -139,6 +142,10 @@ def _act(job, counter):
     from second_brain.model import Layout
     from stub_embedder import StubEmbedder
 
+    if job["powerless"] and os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
     vault = IndexedVault(
         job["folder"], embedder=StubEmbedder(job["dimension"], job["embedder"]), layout=Layout(*job["layout"])
     )
@@ -152,8 +159,12 @@ def _act(job, counter):
             return connection
 
         connections.connect = watched
+    if job["action"] == "read":
+        with vault.reader() as reader:
+            reader.connection.execute("SELECT count(*) FROM files")
+        return
     with vault.writer() as writer:
-        if job["action"] == "migrate":
+        if job["action"] in ("migrate", "open"):
             return
         counter.watch(writer.connection)
         if job["action"] in ("sync", "index"):

@@ -13,9 +13,7 @@ from collections import defaultdict
 import apsw
 import numpy as np
 
-FILE_COLUMNS = (
-    "path, content_hash, mtime_ns, size, CAST(extracted AS BLOB), summary, title, own_title, words, english, form, properties"
-)
+FILE_COLUMNS = "path, content_hash, mtime_ns, size, CAST(extracted AS BLOB), summary, title, own_title, words, english, form, properties"
 PARTS = {
     "frontmatter": "key, value, folded",
     "names": "kind, name, folded",

@@ -22,8 +22,24 @@ FOLDERS = (
     "", "01-Pro", "01-Projects", "01-Projects/a_b", "01-Projects/aXb", "01-Projects/100%", "01-Projects/100", "under_score",
     "underXscore", "Ärger", unicodedata.normalize("NFD", "Öde"), "Öde/tief", "sub/01-Projects", "01-Projects.old", "01-Projects0",
 )  # fmt: skip
-TAGS = ("area", "area/home", "area/home/kitchen", "areal", "area0", "Größe", unicodedata.normalize("NFD", "größe/klein"), "x_y", "xzy", "k8s")
-KEYS = {"status": ("open", "done", "OPEN", "50%"), "Öffnung": ("groß", "klein"), "due": ("2026-02-28",), "owner.name": ("Åsa", "Asa")}
+TAGS = (
+    "area",
+    "area/home",
+    "area/home/kitchen",
+    "areal",
+    "area0",
+    "Größe",
+    unicodedata.normalize("NFD", "größe/klein"),
+    "x_y",
+    "xzy",
+    "k8s",
+)
+KEYS = {
+    "status": ("open", "done", "OPEN", "50%"),
+    "Öffnung": ("groß", "klein"),
+    "due": ("2026-02-28",),
+    "owner.name": ("Åsa", "Asa"),
+}
 WORDS = ("river", "lantern", "C++", "50%", "a_b", "übung", "the", "中文")
 
 
@@ -44,7 +60,7 @@ def as_text(tags, properties, words):
     head = [f"tags: [{', '.join(tags)}]"]
     for key, value in properties.items():
         first, _, second = key.partition(".")
-        head.append(f"{first}:\n  {second}: \"{value}\"" if second else f'{key}: "{value}"')
+        head.append(f'{first}:\n  {second}: "{value}"' if second else f'{key}: "{value}"')
     return "---\n" + "\n".join(head) + "\n---\n" + " and ".join(words) + "\n"
 
 
@@ -158,7 +174,11 @@ def test_both_ends_of_a_date_range_count(corpus):
     reader, notes = corpus
     for path, (_, _, mtime, _) in list(notes.items())[:20]:
         moment = datetime.fromtimestamp(mtime, UTC)
-        for filters in (Filters(modified_from=moment, modified_to=moment), Filters(modified_from=moment), Filters(modified_to=moment)):
+        for filters in (
+            Filters(modified_from=moment, modified_to=moment),
+            Filters(modified_from=moment),
+            Filters(modified_to=moment),
+        ):
             mask = narrowing.allowed(reader, Query((), filters))
             place = reader.columns.docs.tolist().index(catalog.note_at(reader, path).doc)
             assert mask[place]
@@ -169,7 +189,9 @@ def test_a_day_alone_is_that_whole_day(corpus):
     reader, notes = corpus
     request = from_arguments(modified_after="2026-01-10", modified_before="2026-01-10", now=START)
     mask = narrowing.allowed(reader, request.query)
-    expected = sum(datetime.fromtimestamp(mtime, UTC).date().isoformat() == "2026-01-10" for _, _, mtime, _ in notes.values())
+    expected = sum(
+        datetime.fromtimestamp(mtime, UTC).date().isoformat() == "2026-01-10" for _, _, mtime, _ in notes.values()
+    )
     assert np.count_nonzero(mask) == expected > 0
 
 
@@ -195,5 +217,7 @@ def test_a_tag_filter_uses_the_index_on_tags(corpus):
     from second_brain.index import selection
 
     for condition in (selection.tagged("area"), selection.tagged("area", exactly=True)):
-        plan = reader.connection.execute(f"EXPLAIN QUERY PLAN SELECT doc FROM files WHERE {condition.sql}", condition.values)
+        plan = reader.connection.execute(
+            f"EXPLAIN QUERY PLAN SELECT doc FROM files WHERE {condition.sql}", condition.values
+        )
         assert any("tags_key" in row[3] for row in plan.fetchall())

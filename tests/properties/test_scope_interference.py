@@ -20,14 +20,59 @@ from second_brain.search.request import from_arguments
 from second_brain.search.vocabulary import facets, schema_block
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
-INSIDE = (
-    "river survey lantern repair kitchen clock signal flags orchard rope harbour winter bread paper boats tide tables"
-    " checking checked checks running runner measure measured übung größe"
-).split()
-OUTSIDE = (
-    "salary merger diagnosis lawsuit surveyed lanterns harbours signals checker runs measuring rivet lanterm riverbank"
-    " clocks breads payroll ropes tidal orchards übungen confidential zebra"
-).split()
+INSIDE = [
+    "river",
+    "survey",
+    "lantern",
+    "repair",
+    "kitchen",
+    "clock",
+    "signal",
+    "flags",
+    "orchard",
+    "rope",
+    "harbour",
+    "winter",
+    "bread",
+    "paper",
+    "boats",
+    "tide",
+    "tables",
+    "checking",
+    "checked",
+    "checks",
+    "running",
+    "runner",
+    "measure",
+    "measured",
+    "übung",
+    "größe",
+]
+OUTSIDE = [
+    "salary",
+    "merger",
+    "diagnosis",
+    "lawsuit",
+    "surveyed",
+    "lanterns",
+    "harbours",
+    "signals",
+    "checker",
+    "runs",
+    "measuring",
+    "rivet",
+    "lanterm",
+    "riverbank",
+    "clocks",
+    "breads",
+    "payroll",
+    "ropes",
+    "tidal",
+    "orchards",
+    "übungen",
+    "confidential",
+    "zebra",
+]
 SCOPES = {
     "folder": Scope(folders=("Work",)),
     "excluded": Scope(excluded=("Private", "Work.old", "Ärger")),
@@ -47,7 +92,9 @@ def inside_notes():
             f"---\ntags: [shared, area/{chance.choice(INSIDE)}]\naliases: [{title} alias]\nstatus: open\n---\n"
             f"# {title}\n\n{words}\n\n## Part\n\n{words[::-1][:80]}\n"
         )
-    notes["Work/twin one.md"] = notes["Work/twin two.md"] = "---\ntags: [shared]\n---\nthe same words river lantern in two notes\n"
+    notes["Work/twin one.md"] = notes["Work/twin two.md"] = (
+        "---\ntags: [shared]\n---\nthe same words river lantern in two notes\n"
+    )
     return notes
 
 
@@ -104,7 +151,9 @@ def requests(count, seed, foreign):
 
 def misspelt(chance, word):
     place = chance.randrange(len(word))
-    return chance.choice((word[:place] + word[place + 1 :], word[:place] + "x" + word[place:], word[:place] + "y" + word[place + 1 :]))
+    return chance.choice(
+        (word[:place] + word[place + 1 :], word[:place] + "x" + word[place:], word[:place] + "y" + word[place + 1 :])
+    )
 
 
 def told(vault, reader, arguments, target):
@@ -122,7 +171,13 @@ def told(vault, reader, arguments, target):
 def overview(vault, reader):
     with reader.snapshot():
         links = [(link.source, link.target) for link in catalog.links(reader)]
-        figures = (catalog.problems(reader), catalog.note_count(reader), catalog.date_range(reader), links, catalog.aliases(reader))
+        figures = (
+            catalog.problems(reader),
+            catalog.note_count(reader),
+            catalog.date_range(reader),
+            links,
+            catalog.aliases(reader),
+        )
     return facets(reader), schema_block(reader), figures
 
 
@@ -163,7 +218,10 @@ def test_no_answer_depends_on_what_lies_outside_the_scope(vaults, name, count):
 def test_the_answers_that_are_compared_are_not_all_empty(vaults):
     vault = vaults["folder"][0]
     reader = open_reader(vault.db, SCOPES["folder"])
-    answers = [told(vault, reader, {**arguments, "ranking": "best"}, "Work/twin one.md") for arguments in requests(100, 7, "Private")]
+    answers = [
+        told(vault, reader, {**arguments, "ranking": "best"}, "Work/twin one.md")
+        for arguments in requests(100, 7, "Private")
+    ]
     hits = [len(answer[1].hits) for answer in answers if isinstance(answer, tuple)]
     assert sum(map(bool, hits)) > 60
     assert any(answer[1].corrections for answer in answers if isinstance(answer, tuple))

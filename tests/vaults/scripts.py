@@ -1,5 +1,7 @@
 """Notes in many scripts and forms, each as bytes on disk, and what a plain scan of them sees."""
 
+# ruff: noqa: RUF001 - characters that look alike are the point
+
 from __future__ import annotations
 
 import unicodedata
@@ -18,12 +20,12 @@ NOTES = {
     "chinese.md": "自然语言处理和全文检索。中文没有空格\n",
     "korean.md": "한국어의 조사는 낱말에 붙는다. 각각\n",
     "emoji.md": "party 🎉🎊 family 👨‍👩‍👧‍👦 flag 🇩🇪 thumbs 👍🏽 done ✅\n",
-    "symbols.md": "a->b <=> c != d && e || f; $x = \"y's\"; 50 % of 100 € @me ^x^ ~~gone~~ `tick` \\back\\ |pipe| _under_ __dunder__\n",
+    "symbols.md": 'a->b <=> c != d && e || f; $x = "y\'s"; 50 % of 100 € @me ^x^ ~~gone~~ `tick` \\back\\ |pipe| _under_ __dunder__\n',
     "code.md": "```python\ndef camelCaseName(snake_case_name: int = 0x1F) -> None:\n    return re.sub(r\"\\s+\", ' ', s)\n```\n",
     "nfd.md": unicodedata.normalize("NFD", "Décomposé: Ångström, Việt Nam, 각 ガ, é̂ ộ\n"),
     "fullwidth.md": "Ｆｕｌｌｗｉｄｔｈ ＡＢＣ１２３ ｶﾞｷﾞ ﾊﾝｶｸ\n",
     "ligatures.md": "ﬁne oﬀer ﬂow ĳsberg Ǆ ǅ ǆ ½ ² ™ № Ω K Å ſharp ŉ\n",
-    "frontmatter.md": "---\ntags: [größe/klein, \"#c++\"]\naliases:\n  - \"Die: Sache\"\ndate: 2026-02-28\n---\nbody\n",
+    "frontmatter.md": '---\ntags: [größe/klein, "#c++"]\naliases:\n  - "Die: Sache"\ndate: 2026-02-28\n---\nbody\n',
     "crlf.md": b"first line\r\nsecond line\rthird line\r\n",
     "nul.md": b"before\x00after and \x00\x00 more\n",
     "bom.md": b"\xef\xbb\xbfwith a mark\n",

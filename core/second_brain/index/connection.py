@@ -27,7 +27,7 @@ def told_in_words(path: Path) -> Iterator[None]:
         yield
     except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:
         raise corrupt(path) from error
-    except (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
+    except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise IndexUnavailable(
             f"The index {path} cannot be written: the file or its folder is read-only.",
             hint="Make it writable, or choose another place with --db.",

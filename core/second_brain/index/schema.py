@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from second_brain.errors import OutOfDate
+from second_brain.index.connection import corrupt
 from second_brain.index.text import fold
 
 if TYPE_CHECKING:
@@ -105,10 +106,12 @@ CREATE TABLE IF NOT EXISTS postings(segment INTEGER NOT NULL, term TEXT NOT NULL
 NOTE_TABLES = ("frontmatter", "names", "headings", "anchors", "tasks", "links", "texts", "chunks")
 """Tables with one or more rows per note, keyed by `doc`."""
 
+TABLES = frozenset(re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", FILES + EMBEDDINGS + TAGS + OWN_TABLES))
+
 
 def version_of(connection: apsw.Connection) -> int:
     """The schema version of a database: 0 when it is empty, 1 for the first version's."""
-    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    names = _tables(connection)
     if {"key", "value"} <= _columns(connection, "meta"):
         row = str(connection.execute("SELECT value FROM meta WHERE key = 'index_schema_version'").get)
         if row.isdecimal():
@@ -150,6 +153,8 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
         _check_first_version(connection, path)
     if version < 2:  # noqa: PLR2004 - the number of the step
         _to_version_2(connection)
+    if TABLES - _tables(connection):
+        raise corrupt(path)
 
 
 def _check_first_version(connection: apsw.Connection, path: Path) -> None:
@@ -159,6 +164,10 @@ def _check_first_version(connection: apsw.Connection, path: Path) -> None:
             f"The database {path} is not a Second Brain index, or is from before its first release.",
             hint="Choose another place with --db, or move this file away; the index is then built anew.",
         )
+
+
+def _tables(connection: apsw.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
 def _columns(connection: apsw.Connection, table: str) -> set[str]:
@@ -199,7 +208,9 @@ def _to_version_2(connection: apsw.Connection) -> None:
 
 def _backfill_tags(connection: apsw.Connection) -> None:
     # As bytes: what is no UTF-8 must not stop the others.
-    rows = connection.execute("SELECT path, CAST(extracted AS BLOB) FROM files WHERE extracted IS NOT NULL").fetchall()
+    rows: list[Any] = connection.execute(
+        "SELECT path, CAST(extracted AS BLOB) FROM files WHERE extracted IS NOT NULL"
+    ).fetchall()
     for path, extracted in rows:
         try:
             tags = _tags_of(json.loads(extracted))
@@ -209,7 +220,7 @@ def _backfill_tags(connection: apsw.Connection) -> None:
         connection.executemany(
             "INSERT OR IGNORE INTO tags(path, tag, source) VALUES(?, ?, 'frontmatter')", ((path, tag) for tag in tags)
         )
-    untold = connection.execute("SELECT DISTINCT tag FROM tags WHERE key = ''").fetchall()
+    untold: list[Any] = connection.execute("SELECT DISTINCT tag FROM tags WHERE key = ''").fetchall()
     connection.executemany(
         "UPDATE tags SET key = ? WHERE tag = ? AND key = ''", ((tag_key(tag), tag) for (tag,) in untold)
     )

@@ -3,6 +3,9 @@
 A connection gets TEMP VIEWs that shadow the note tables with the rows of the scope, and an authorizer that denies the tables
 themselves: every query written against the plain table names is scoped without knowing it.  The word index and the vectors
 stay readable, by number only; `words` and `vectors` join them to the scope's notes.
+
+SQLite reports a statement that needs no column of a view, or its row number alone, as a look at the table itself, which is
+denied: write ``count(doc)``, not ``count(*)``.
 """
 
 from __future__ import annotations

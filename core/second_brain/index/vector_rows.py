@@ -8,7 +8,7 @@ works inside the caller's transaction.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,9 +38,10 @@ def begin_model(connection: apsw.Connection, fingerprint: str, dim: int, layout:
         "INSERT INTO models(fingerprint, dim, layout, state) VALUES(?, ?, ?, 'spare') ON CONFLICT DO NOTHING",
         (fingerprint, dim, layout),
     )
-    model, state = connection.execute(
+    row: Any = connection.execute(
         "SELECT id, state FROM models WHERE fingerprint = ? AND layout = ?", (fingerprint, layout)
     ).fetchone()
+    model, state = row
     connection.execute("UPDATE models SET state = 'spare' WHERE state = 'building' AND id <> ?", (model,))
     if state != "active":
         others_answer = connection.execute(
@@ -86,12 +87,13 @@ def finish_model(connection: apsw.Connection, model: int) -> None:
 
 def notes_without_chunks(connection: apsw.Connection, layout: int) -> list[tuple[int, str]]:
     """Notes (doc, path) with text that were never cut by *layout*, in path order."""
-    return connection.execute(
+    rows: list[Any] = connection.execute(
         "SELECT f.doc, f.path FROM files f JOIN texts t ON t.doc = f.doc"
         " WHERE t.text <> '' AND NOT EXISTS (SELECT 1 FROM chunks c WHERE c.doc = f.doc AND c.layout = ?)"
         " ORDER BY f.path",
         (layout,),
     ).fetchall()
+    return rows
 
 
 def waiting(connection: apsw.Connection, model: int) -> list[int]:
@@ -189,7 +191,7 @@ def refresh_notes(connection: apsw.Connection, docs: Sequence[int]) -> None:
         if note is None:
             continue
         path, content_hash = note
-        rows = connection.execute(
+        rows: list[Any] = connection.execute(
             "SELECT v.vector FROM chunks c LEFT JOIN vectors v ON v.model = ? AND v.chunk = c.id"
             " WHERE c.doc = ? AND c.layout = ? ORDER BY c.ordinal",
             (number, doc, layout),

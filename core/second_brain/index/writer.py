@@ -13,9 +13,10 @@ import apsw
 import numpy as np
 
 from second_brain.index import connection as connections
-from second_brain.index import postings, schema, vector_rows, writer_lock
+from second_brain.index import postings, problem_rows, schema, vector_rows, writer_lock
 from second_brain.index.connection import set_aside
 from second_brain.index.note_rows import insert_chunks, insert_notes
+from second_brain.index.problem_rows import NOT_EMBEDDED
 from second_brain.index.vector_rows import WaitingChunk
 from second_brain.model import FileStat, Layout
 
@@ -50,9 +51,6 @@ class KnownNote:
     stat: FileStat | None
     content_hash: str
     form: str
-
-
-NOT_EMBEDDED = "a passage could not be embedded"
 
 
 class Writer:
@@ -94,7 +92,7 @@ class Writer:
         numbered = list(enumerate(records, start=next_doc))
         for record in records:
             self._forget_doc(connection, record.file.path)
-            _put_problems(connection, record.file.path, record.problems)
+            problem_rows.put(connection, record.file.path, record.problems)
         written = insert_notes(connection, numbered)
         postings.write(connection, written)
         schema.set_meta(connection, "last_doc", str(next_doc + len(records) - 1))
@@ -143,26 +141,18 @@ class Writer:
     def put_unreadable(self, path: str, reason: str) -> None:
         """Remember why a file cannot be read.  What the index has of it stays, but counts as changed."""
         with self._transaction() as connection:
-            _put_problems(connection, path, reason)
+            problem_rows.put(connection, path, reason)
             connection.execute("UPDATE files SET mtime_ns = NULL WHERE path = ?", (path,))
 
     def put_refused(self, reasons: Mapping[int, str]) -> None:
         """Remember why passages of some notes (by doc) have no vector; what is wrong with a note itself matters more."""
         with self._transaction() as connection:
-            connection.executemany(
-                "INSERT INTO problems(path, reason) SELECT path, ? FROM files WHERE doc = ?"
-                " ON CONFLICT(path) DO UPDATE SET reason = excluded.reason WHERE reason GLOB ?",
-                ((f"{NOT_EMBEDDED}: {reason}", doc, NOT_EMBEDDED + "*") for doc, reason in reasons.items()),
-            )
+            problem_rows.put_refused(connection, reasons)
 
     def forget_refused(self, model: int) -> None:
         """Forget it for notes whose passages all have their vector by now."""
         with self._transaction() as connection:
-            waiting = vector_rows.waiting_notes(connection, model)
-            rows = connection.execute("SELECT path FROM problems WHERE reason GLOB ?", (NOT_EMBEDDED + "*",)).fetchall()
-            connection.executemany(
-                "DELETE FROM problems WHERE path = ?", ((path,) for (path,) in rows if path not in waiting)
-            )
+            problem_rows.forget_refused(connection, vector_rows.waiting_notes(connection, model))
 
     def replace_scan_problems(self, problems: Mapping[str, str], *, present: Iterable[str]) -> None:
         """Remember what a scan of the whole vault could not list, instead of what the one before could not.
@@ -170,17 +160,7 @@ class Writer:
         Problems of notes that are neither *present* nor in the index are forgotten too.
         """
         with self._transaction() as connection:
-            connection.execute("DELETE FROM problems WHERE from_scan")
-            connection.executemany(
-                "INSERT OR REPLACE INTO problems(path, reason, from_scan) VALUES(?, ?, 1)", problems.items()
-            )
-            present = set(present)
-            rows = connection.execute(
-                "SELECT path FROM problems WHERE NOT from_scan AND path NOT IN (SELECT path FROM files)"
-            ).fetchall()
-            connection.executemany(
-                "DELETE FROM problems WHERE path = ?", ((path,) for (path,) in rows if path not in present)
-            )
+            problem_rows.replace_scan_problems(connection, problems, set(present))
 
     def _forget_doc(self, connection: apsw.Connection, path: str) -> None:
         doc = connection.execute("SELECT doc FROM files WHERE path = ?", (path,)).get
@@ -326,6 +306,7 @@ class Writer:
         """Write the log back into the file and release the lock."""
         try:
             with contextlib.suppress(apsw.Error):
+                self._connection.set_busy_timeout(0)  # what a reader still needs stays in the log
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._connection.close()
         finally:
@@ -339,12 +320,6 @@ def _known(row: tuple[str, int | None, int | None, str | None, str | None]) -> t
     path, mtime_ns, size, content_hash, form = row
     stat = None if mtime_ns is None or size is None else FileStat(mtime_ns, size)
     return path, KnownNote(stat, content_hash or "", form or "")
-
-
-def _put_problems(connection: apsw.Connection, path: str, reason: str) -> None:
-    connection.execute("DELETE FROM problems WHERE path = ?", (path,))
-    if reason:
-        connection.execute("INSERT INTO problems(path, reason) VALUES(?, ?)", (path, reason))
 
 
 def _rekey(connection: apsw.Connection, old: str, new: str) -> None:
@@ -381,4 +356,4 @@ def open_writer(path: Path, *, verify: bool = False) -> Writer:
         raise
 
 
-__all__ = ["KnownNote", "NoteRecord", "WaitingChunk", "Writer", "open_writer", "set_aside"]
+__all__ = ["NOT_EMBEDDED", "KnownNote", "NoteRecord", "WaitingChunk", "Writer", "open_writer", "set_aside"]

@@ -53,7 +53,8 @@ def fuse(candidates: Candidates, meaning_weight: float) -> NDArray[np.float64]:
     meaning = np.zeros(len(words))
     if known.any():
         low, high = float(candidates.cosines[known].min()), float(candidates.cosines[known].max())
-        meaning[known] = (candidates.cosines[known] - low) / max(high - low, 1e-12)
+        # Where all are equally near, each is as near as the nearest.
+        meaning[known] = (candidates.cosines[known] - low) / (high - low) if high > low else 1.0
     return np.asarray((1.0 - meaning_weight) * words + meaning_weight * meaning)
 
 

@@ -255,6 +255,8 @@ def test_meaning_brings_notes_without_any_of_the_words_but_only_near_ones(open_d
     desk.embedders = {embedder.fingerprint: Knowing(64)}
     answer = desk.ask("pastry")
     assert [(hit.path, hit.matched) for hit in answer.hits] == [("a.md", "meaning")]
+    (alone,) = desk.ask("pastry path:a").hits
+    assert alone.score > 0.3
     assert [(hit.path, hit.matched) for hit in desk.ask("cake").hits] == [("a.md", "both")]
 
 

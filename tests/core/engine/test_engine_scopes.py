@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import apsw
 import pytest
 
 from second_brain.model import Scope
@@ -60,14 +59,3 @@ def test_every_ranking_and_every_filter_sees_the_notes_of_the_scope_alone(open_d
     assert set(scoped.paths('"the heron"', top_k=50)) == visible
     assert set(scoped.paths("path:work", top_k=50)) == {path for path in visible if "work" in path.lower()}
     assert answer.embedded == (len(visible), len(visible))
-
-
-@pytest.mark.requirement("FR-40")
-@pytest.mark.parametrize("table", ["files", "tags", "texts", "chunks", "names", "embeddings"])
-def test_no_statement_looks_behind_the_scope(open_desk, desk, table):
-    scoped = open_desk(None, vault=desk.vault, scope=Scope(folders=("Home",)))
-    with scoped.reader.snapshot():
-        few = scoped.reader.connection.execute(f"SELECT count(*) FROM {table}").get
-        assert 0 < few <= 10
-        with pytest.raises(apsw.AuthError):
-            scoped.reader.connection.execute(f"SELECT count(*) FROM main.{table}")

@@ -1,0 +1,208 @@
+"""Damaged and full: each has a clear message, and nothing of value is lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import apsw
+import pytest
+
+from crashing import CrashServer
+from indexed_vault import IndexedVault
+from second_brain.config import load
+from second_brain.errors import IndexUnavailable
+from second_brain.index import catalog, exact
+from second_brain.index.writer import open_writer
+from second_brain.search.engine import search
+from second_brain.search.request import from_arguments
+from second_brain.search.vocabulary import facets, schema_block
+from second_brain.service import SecondBrain
+from stub_embedder import StubEmbedder
+from vaults import crash_notes
+
+pytestmark = pytest.mark.requirement("IDX")
+
+
+@pytest.fixture
+def vault(tmp_path):
+    return IndexedVault(tmp_path).write_all({"a.md": "# A\n\nriver text", "in/b.md": "lantern"}).index()
+
+
+def note_count(vault):
+    with vault.reader() as reader:
+        return catalog.note_count(reader)
+
+
+def now():
+    return datetime(2026, 6, 1, tzinfo=UTC)
+
+
+# -- damage
+
+
+def damage_garbage(path):
+    path.write_bytes(b"this is no database, it is a text\n" * 400)
+
+
+def damage_cut(path):
+    os.truncate(path, path.stat().st_size * 2 // 3 // 4096 * 4096)
+
+
+def damage_header(path):
+    with path.open("r+b") as file:
+        file.write(b"\0" * 100)
+
+
+def damage_tables(path):
+    connection = apsw.Connection(str(path))
+    connection.execute("DROP TABLE texts; DROP TABLE tags")
+    connection.close()
+
+
+@pytest.mark.requirement("FR-23")
+@pytest.mark.parametrize("damage", [damage_garbage, damage_cut, damage_header, damage_tables], ids=lambda f: f.__name__)
+def test_a_damaged_database_is_named_kept_aside_and_rebuilt_by_a_full_sync(tmp_path, damage):
+    vault = IndexedVault(tmp_path).write_all({f"{n}.md": f"river {n} " + "words " * 300 for n in range(30)}).index()
+    brain = second_brain(vault)
+    damage(vault.db)
+    damaged = vault.db.read_bytes()
+    with pytest.raises(IndexUnavailable) as refused:
+        use(vault)
+    assert str(vault.db) in refused.value.message
+    assert "sync --mode full" in refused.value.hint
+    with brain.writer(rebuild_damaged=True) as writer:
+        vault.indexer(writer).sync(full=True)
+    kept = list(vault.db.parent.glob("index.db.damaged-*"))
+    assert [place.read_bytes() for place in kept] == [damaged]
+    assert note_count(vault) == 30
+    brain.close()
+
+
+def second_brain(vault):
+    config = load(flags={"vault_path": str(vault.root), "db_path": str(vault.db)}, env={})
+    return SecondBrain(config, embedder=vault.embedder)
+
+
+def use(vault):
+    """Everything that is done with an index."""
+    with vault.writer() as writer:
+        writer.connection.execute("SELECT 1")
+        vault.indexer(writer).sync()
+    with vault.reader() as reader:
+        for ranking in ("words", "best", "meaning"):
+            search(reader, from_arguments(query='river words "er 1"', ranking=ranking, now=now()), vault.tools())
+        search(reader, from_arguments(tags=["t"], now=now()), vault.tools())
+        facets(reader)
+        schema_block(reader)
+        catalog.links(reader)
+        catalog.problems(reader)
+
+
+@pytest.mark.slow
+def test_a_zeroed_page_anywhere_is_told_or_harmless_and_always_found_by_a_full_check(tmp_path):
+    vault = IndexedVault(tmp_path)
+    vault.write_all(
+        {f"{n}.md": f"---\ntags: [t]\n---\nriver {n} [[{n}]]" + f" words w{n}" * 300 for n in range(12)}
+    ).index()
+    whole = vault.db.read_bytes()
+    size = int.from_bytes(whole[16:18], "big")
+    told = 0
+    for page in range(1, len(whole) // size, 3):
+        vault.db.write_bytes(whole[: page * size] + b"\0" * size + whole[(page + 1) * size :])
+        for suffix in ("-wal", "-shm"):
+            vault.db.with_name(vault.db.name + suffix).unlink(missing_ok=True)
+        try:
+            use(vault)
+        except IndexUnavailable as error:
+            assert error.damaged, error.message
+            assert str(vault.db) in error.message
+            told += 1
+    assert told > 10
+
+
+def test_a_zeroed_page_is_found_before_a_writer_that_verifies(tmp_path):
+    vault = IndexedVault(tmp_path)
+    vault.write_all({f"{n}.md": f"river {n}" + " words" * 300 for n in range(12)}).index()
+    whole = vault.db.read_bytes()
+    root = apsw.Connection(str(vault.db)).execute("SELECT rootpage FROM sqlite_schema WHERE name = 'vectors'").get
+    vault.db.write_bytes(whole[: (root - 1) * 4096] + b"\0" * 4096 + whole[root * 4096 :])
+    open_writer(vault.db).close()
+    with pytest.raises(IndexUnavailable) as refused:
+        open_writer(vault.db, verify=True)
+    assert refused.value.damaged
+
+
+# -- a full disk
+
+
+def fill(writer):
+    writer.connection.execute("PRAGMA max_page_count = 1")  # means: as many pages as there are
+
+
+def test_a_disk_that_is_full_from_the_start_keeps_what_was_there(vault):
+    before = vault.dump()
+    vault.write("large.md", "\n".join(f"line {n} of a large note" for n in range(3_000)))
+    with vault.writer() as writer:
+        indexer = vault.indexer(writer)
+        fill(writer)
+        with pytest.raises(IndexUnavailable) as refused:
+            indexer.sync()
+        assert "disk is full" in refused.value.message
+        assert "kept" in refused.value.message
+        assert not writer.connection.in_transaction
+        writer.connection.execute("PRAGMA max_page_count = 1000000")
+        after = vault.dump()
+        assert after == before
+        indexer.sync()
+    assert note_count(vault) == 3
+
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    place = tmp_path / "tiny"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", place], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("no file system can be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+@pytest.mark.slow
+def test_a_file_system_without_space_is_told_in_words_and_used_again_when_there_is_some(tiny_disk, tmp_path):
+    vault = IndexedVault(tmp_path)
+    vault.db = tiny_disk / "index.db"
+    vault.write("a.md", "river")
+    vault.sync()
+    for number in range(12):
+        vault.write(f"large {number}.md", "\n".join(f"line {n} of a large note {number}" for n in range(1_000)))
+    with pytest.raises(IndexUnavailable) as refused:
+        vault.sync()
+    assert "disk is full" in refused.value.message
+    with vault.reader() as reader:
+        assert exact.holders(reader, "river").any()
+    for number in range(12):
+        (vault.root / f"large {number}.md").unlink()
+    vault.write("b.md", "more river")
+    vault.sync()
+    assert note_count(vault) == 2
+
+
+@pytest.mark.slow
+def test_a_new_index_on_a_full_disk_is_told_in_words(tiny_disk, tmp_path):
+    (tiny_disk / "ballast").write_bytes(b"x" * 590 * 1024)
+    vault = IndexedVault(tmp_path).write_all(crash_notes.as_bytes())
+    vault.db = tiny_disk / "index.db"
+    with CrashServer() as server:
+        server_side = SimpleNamespace(
+            db=tmp_path / "data" / "index.db", root=vault.root, layout=vault.layout, embedder=StubEmbedder(16)
+        )
+        (tmp_path / "data").symlink_to(tiny_disk)
+        ended = server.run("index", server_side)
+    assert not ended["killed"]
+    assert "disk is full" in ended["error"] or "No space left" in ended["error"]
