@@ -106,7 +106,7 @@ def words(stage: Stage) -> Iterator[Row]:
                 target,
                 yardstick=percentile(floor, share),
                 yardstick_name="floor.py serve",
-                spread=further,
+                spread=further if figure == "p95" else {},
             )
 
 

@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     import apsw
     from numpy.typing import NDArray
 
-    from second_brain.index.writer import NoteRecord
-    from second_brain.model import Chunk, ParsedNote
+    from second_brain.model import Chunk, NoteFile, ParsedNote
 
 ENGLISH_SAMPLE = 2_000
 """So many terms tell a note's language."""
@@ -31,6 +31,21 @@ ENGLISH_SAMPLE = 2_000
 _SPACED_CHAR = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\uffff]")
 _WORD_END = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\uffff]+\Z")
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRecord:
+    """A note ready to be written: `note` parsed from the redacted text, `chunks` per layout number, `form` as in `files.form`."""
+
+    file: NoteFile
+    note: ParsedNote
+    chunks: Mapping[int, Sequence[Chunk]]
+    form: str
+
+    @property
+    def problems(self) -> str:
+        """What kept the note from being read as it was meant, "" for nothing."""
+        return "; ".join(problem for problem in (self.file.problem, *self.note.problems) if problem)
 
 
 Rows = defaultdict[str, list[tuple[object, ...]]]

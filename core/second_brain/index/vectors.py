@@ -15,6 +15,8 @@ from second_brain.index.numbers import numbers
 from second_brain.index.schema import FIRST_VERSION_MODEL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from second_brain.index.reader import Reader
@@ -81,6 +83,16 @@ def embedded(reader: Reader, model: Model) -> tuple[int, int]:
         return int(done), int(total)
 
     return reader.derived(f"embedded {model.id}", count)
+
+
+def waiting(reader: Reader, docs: Sequence[int]) -> set[int]:
+    """Which of *docs* have a passage that the active model has yet to embed."""
+    rows = reader.connection.execute(
+        "SELECT DISTINCT c.doc FROM chunks c JOIN models m ON m.layout = c.layout AND m.state = 'active'"
+        " WHERE c.doc IN carray(?) AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = m.id AND v.chunk = c.id)",
+        (numbers(docs),),
+    )
+    return {doc for (doc,) in rows}
 
 
 def nearest(

@@ -124,8 +124,11 @@ def _concept(reader: Reader, term: str, position: int, *, correct: bool) -> Conc
     return Concept(term, position, tuple(variants))
 
 
-def rank(reader: Reader, concepts: tuple[Concept, ...]) -> WordRanking:
-    """Score every visible note against *concepts*."""
+def rank(reader: Reader, concepts: tuple[Concept, ...], allowed: NDArray[np.bool_] | None = None) -> WordRanking:
+    """Score the *allowed* notes (None: all visible ones) against *concepts*; all other scores are 0.
+
+    Frequencies and lengths are those of all visible notes, so a filter changes no note's score.
+    """
     columns = reader.columns
     n = len(columns)
     score = np.zeros(n)
@@ -139,6 +142,9 @@ def rank(reader: Reader, concepts: tuple[Concept, ...]) -> WordRanking:
         idf[number] = np.log(1.0 + (n - df + 0.5) / (df + 0.5))
         score += concept.times * idf[number] * frequency * (K1 + 1.0) / (frequency + K1)
         matched[hits] |= np.uint64(1 << number)
+    if allowed is not None:
+        score[~allowed] = 0.0
+        matched[~allowed] = 0
     if len(concepts) > 1:
         score *= 1.0 + COMPLETE_BONUS * completeness(matched, idf) ** 2
         _add_adjacency(reader, concepts, idf, score)
@@ -213,9 +219,11 @@ def _keys(reader: Reader, concept: Concept, pool: NDArray[np.bool_]) -> NDArray[
         parts.append((note << 32) + found.positions.astype(np.int64))
     if not parts:
         return np.empty(0, dtype=np.int64)
-    keys = np.concatenate(parts)  # variants never stand at the same position
+    keys = np.concatenate(parts)
     keys.sort()
-    return keys
+    fresh = np.ones(len(keys), dtype=np.bool_)
+    fresh[1:] = keys[1:] != keys[:-1]  # two variants may be parts of one name
+    return keys[fresh]
 
 
 def visible(reader: Reader, term: str) -> tuple[NDArray[np.intp], postings.Postings]:

@@ -15,7 +15,7 @@ import numpy as np
 from second_brain.index import connection as connections
 from second_brain.index import postings, problem_rows, schema, vector_rows, writer_lock
 from second_brain.index.connection import set_aside
-from second_brain.index.note_rows import insert_chunks, insert_notes
+from second_brain.index.note_rows import NoteRecord, insert_chunks, insert_notes
 from second_brain.index.problem_rows import NOT_EMBEDDED
 from second_brain.index.vector_rows import WaitingChunk
 from second_brain.model import FileStat, Layout
@@ -26,22 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from second_brain.model import Chunk, Move, NoteFile, ParsedNote
-
-
-@dataclass(frozen=True, slots=True)
-class NoteRecord:
-    """A note ready to be written: `note` parsed from the redacted text, `chunks` per layout number, `form` as in `files.form`."""
-
-    file: NoteFile
-    note: ParsedNote
-    chunks: Mapping[int, Sequence[Chunk]]
-    form: str
-
-    @property
-    def problems(self) -> str:
-        """What kept the note from being read as it was meant, "" for nothing."""
-        return "; ".join(problem for problem in (self.file.problem, *self.note.problems) if problem)
+    from second_brain.model import Chunk, Move
 
 
 @dataclass(frozen=True, slots=True)

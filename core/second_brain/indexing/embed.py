@@ -75,7 +75,9 @@ class Embedding:
     def _run(self, outcome: EmbedReport, should_stop: Callable[[], bool]) -> None:
         layout = self._writer.layout(self._layout)
         model = self._writer.begin_model(self._embedder.fingerprint, self._embedder.dimension, layout)
-        self._cut_missing(layout, should_stop)
+        outcome.waiting = self._cut_missing(layout, should_stop)
+        if outcome.waiting:
+            return
         waiting = self._writer.waiting(model)
         outcome.waiting = total = len(waiting)
         for start in range(0, total, BATCH):
@@ -89,18 +91,19 @@ class Embedding:
             self._writer.forget_refused(model)
             self._writer.finish_model(model)
 
-    def _cut_missing(self, layout: int, should_stop: Callable[[], bool]) -> None:
-        """Cut notes that are in the index but not yet in this layout, from the stored text."""
+    def _cut_missing(self, layout: int, should_stop: Callable[[], bool]) -> int:
+        """Cut notes that are in the index but not yet in this layout, from the stored text; returns how many are left."""
         missing = self._writer.notes_without_chunks(layout)
         for start in range(0, len(missing), CUT_BATCH):
             if should_stop():
-                return
+                return len(missing) - start
             cuts = []
             for doc, path in missing[start : start + CUT_BATCH]:
                 text = self._writer.stored_text(doc)
                 note = parse(path, text, inline_tags=self._inline_tags)
                 cuts.append((doc, text, split(note, self._layout)))
             self._writer.put_chunks(layout, [cut for cut in cuts if cut[2]])
+        return 0
 
     def _embed(self, model: int, chunks: Sequence[WaitingChunk], outcome: EmbedReport) -> None:
         wanted = [chunk for chunk in chunks if chunk.text_hash not in self._refused]

@@ -211,19 +211,19 @@ class Indexer:
     ) -> None:
         # A model may have come or gone since the last look, and its layout with it.
         self._layouts = {self._layout: self.rules.layout, **self.writer.layouts_in_use()}
-        moved_to = self._follow_moves(changed, missing, known, report)
+        moved_to, files = self._follow_moves(changed, missing, known, report)
         gone = [path for path in missing if path not in moved_to.values()]
         if gone:
             self.writer.delete(gone)
             report.deleted += len(gone)
             report.changed_paths += gone
         rest = [path for path in changed if path not in moved_to]
-        self._write(rest, known, report, force=force)
+        self._write(rest, known, report, force=force, files=files)
 
     def _follow_moves(
         self, changed: Sequence[str], missing: Sequence[str], known: Mapping[str, KnownNote], report: SyncReport
-    ) -> dict[str, str]:
-        """Re-key notes whose content came back under another path; returns new path -> old path."""
+    ) -> tuple[dict[str, str], dict[str, NoteFile]]:
+        """Re-key notes whose content came back under another path; returns new path -> old path, and what was read."""
         sizes = {stat.size for path in missing if (stat := known[path].stat)}
         new = [path for path in changed if path not in known] if missing else []
         files = {}
@@ -244,7 +244,7 @@ class Indexer:
             self.writer.move([(move, files[move.new].stat) for move in settled.moved], renewed)
             report.moved += len(settled.moved)
             report.changed_paths += [path for move in settled.moved for path in (move.old, move.new)]
-        return {move.new: move.old for move in settled.moved}
+        return {move.new: move.old for move in settled.moved}, files
 
     def _write(
         self,
@@ -253,12 +253,14 @@ class Indexer:
         report: SyncReport,
         *,
         force: set[str],
+        files: Mapping[str, NoteFile],
     ) -> None:
+        """Put what changed into the index; *files* were read already."""
         touched: dict[str, FileStat] = {}
         batch: list[NoteRecord] = []
         size = FIRST_BATCH
         for number, path in enumerate(paths):
-            file = self._read(path, report)
+            file = files.get(path) or self._read(path, report)
             if file is None:
                 continue
             before = known.get(path)

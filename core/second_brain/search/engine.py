@@ -119,7 +119,7 @@ def rank(reader: Reader, request: Request, tools: Tools, allowed: NDArray[np.boo
         if scored is not None:
             return scored
     concepts = words.concepts_of(reader, [*query.words, *query.phrases])
-    ranking = words.rank(reader, concepts)
+    ranking = words.rank(reader, concepts, allowed)
     if query.phrases:
         # Signs alone have no words: what holds the piece is found all the same.
         ranking = replace(ranking, score=ranking.score + 1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections import Counter
 from dataclasses import replace
@@ -11,7 +12,7 @@ import numpy as np
 
 from second_brain import tokencount
 from second_brain.errors import VaultUnavailable
-from second_brain.index import catalog, chunk_lines
+from second_brain.index import catalog, chunk_lines, vectors
 from second_brain.index.postings import FIELDS
 from second_brain.model import folder_of, stem_of
 from second_brain.search import snippets
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from second_brain.search.request import Request
 
 MOVED = "file moved — reindex"
-LEAST_SNIPPET = 80
+LEAST_SNIPPET = 40
 
 
 def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list[Hit]:
@@ -36,6 +37,8 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
     tags = catalog.tags_of(reader, [row.path for row in rows.values()])
     links = wikilinks(reader, [row.path for row in rows.values()])
     lines = chunk_lines.of(reader, sorted(scored.passages.values()))
+    uncompared = [doc for place, doc in zip(scored.places, docs, strict=True) if place not in scored.cosines]
+    waiting = vectors.waiting(reader, uncompared) if scored.cosines else set()
     shown = []
     unavailable = ""
     for place, score, doc in zip(scored.places, scored.scores, docs, strict=True):
@@ -58,7 +61,7 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
                 score=score,
                 matched=_matched(place, score, scored),
                 snippet=snippet,
-                note=_remark(place, scored, gone=note is None, unavailable=unavailable),
+                note=_remark(waiting=doc in waiting, gone=note is None, unavailable=unavailable),
                 evidence=_evidence(reader, place, scored) if tools.settings.explain else Evidence(),
             )
         )
@@ -67,11 +70,10 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
     return within_budget(shown, tools.settings.result_budget)
 
 
-def _remark(place: int, scored: Scored, *, gone: bool, unavailable: str) -> str:
+def _remark(*, waiting: bool, gone: bool, unavailable: str) -> str:
     if gone:
         return "" if unavailable else MOVED
-    unknown = scored.ranking is Ranking.BEST and bool(scored.cosines) and place not in scored.cosines
-    return "not embedded yet" if unknown else ""
+    return "not embedded yet" if waiting else ""
 
 
 def _matched(place: int, score: float | None, scored: Scored) -> str:
@@ -170,6 +172,5 @@ def _tokens(shown: list[Hit]) -> int:
 
 
 def _rendered(hit: Hit) -> str:
-    return " ".join(
-        (hit.wikilink, hit.path, hit.title, " ".join(hit.tags), "2026-01-01T00:00:00Z 0.123", hit.snippet.text)
-    )
+    """The longest form that a face shows."""
+    return json.dumps(hit.as_json(), ensure_ascii=False, separators=(",", ":"))

@@ -249,5 +249,8 @@ def shortened(snippet: Snippet, limit: int) -> Snippet:
     skipped = snippet.text[:start].count("\n")
     text = _cut(snippet.text[start:], limit)
     marks = tuple((a - start, b - start) for a, b in snippet.marks if a >= start and b - start <= len(text))
+    if snippet.end_line - snippet.start_line != snippet.text.count("\n"):
+        # A beginning leaves headings out, so its lines do not follow one another.
+        return Snippet(text, snippet.start_line, snippet.end_line, marks, snippet.heading_path)
     line = snippet.start_line + skipped
     return Snippet(text, line, line + text.count("\n"), marks, snippet.heading_path)

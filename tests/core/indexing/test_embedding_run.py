@@ -152,7 +152,7 @@ def test_one_text_that_cannot_be_embedded_blocks_no_other_and_is_named(vault, ki
         again = run.run()
         assert (again.embedded, vault.embedder.texts) == (0, asked), "a refused text is not asked for again in this run"
         assert again.errors
-    assert ask(vault, "poisonword").hits[0].path == "poison.md"
+    assert ask(vault, "poisonword", "words").hits[0].path == "poison.md"
     vault.embedder = StubEmbedder(16)
     assert vault.embed().embedded == 1
     assert "poison.md" not in vault.dump()["problems"]
