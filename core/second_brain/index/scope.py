@@ -48,6 +48,10 @@ def install(connection: apsw.Connection, scope: Scope) -> None:
             else f"CREATE TEMP VIEW problems AS SELECT * FROM main.problems WHERE {_folder_condition(scope)}"
         )
     for table in NOTE_TABLES:
+        if scope.whole_vault:
+            # Their rows come and go with the note, in one transaction: none is without.
+            connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table}")
+            continue
         connection.execute(
             f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} AS t"
             " WHERE EXISTS (SELECT 1 FROM temp.files AS f WHERE f.doc = t.doc)"

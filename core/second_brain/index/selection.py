@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,6 +89,6 @@ def passing(reader: Reader, conditions: list[Condition]) -> NDArray[np.bool_]:
     values = tuple(value for condition in conditions for value in condition.values)
     rows = reader.connection.execute(f"SELECT doc FROM files WHERE {where}", values)
     mask = np.zeros(len(reader.columns), dtype=np.bool_)
-    places, _ = reader.columns.places(np.array([doc for (doc,) in rows], dtype=np.int64))
+    places, _ = reader.columns.places(np.fromiter(chain.from_iterable(rows), dtype=np.int64))
     mask[places] = True
     return mask

@@ -12,12 +12,12 @@ import numpy as np
 
 from second_brain import tokencount
 from second_brain.errors import VaultUnavailable
-from second_brain.index import catalog, chunk_lines, vectors
+from second_brain.index import best_chunks, catalog, chunk_lines, vectors
 from second_brain.index.postings import FIELDS
+from second_brain.index.schema import value_key
 from second_brain.model import folder_of, stem_of
 from second_brain.search import snippets
 from second_brain.search.answer import Evidence, Hit, Snippet
-from second_brain.search.request import Ranking
 
 if TYPE_CHECKING:
     from second_brain.index.reader import Reader
@@ -37,6 +37,7 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
     tags = catalog.tags_of(reader, [row.path for row in rows.values()])
     links = wikilinks(reader, [row.path for row in rows.values()])
     lines = chunk_lines.of(reader, sorted(scored.passages.values()))
+    hints = best_chunks.lines_of(reader, scored.places, scored.word_ranking) if scored.word_ranking else {}
     uncompared = [doc for place, doc in zip(scored.places, docs, strict=True) if place not in scored.cosines]
     waiting = vectors.waiting(reader, uncompared) if scored.cosines else set()
     shown = []
@@ -49,7 +50,9 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
         except VaultUnavailable as error:
             unavailable = error.message
         near = lines.get(scored.passages.get(place, -1))
-        snippet = Snippet() if note is None else _snippet(note, request, scored, near, tools.settings.snippet_chars)
+        snippet = Snippet()
+        if note is not None:
+            snippet = _snippet(note, request, scored, (near, hints.get(place)), tools.settings.snippet_chars)
         shown.append(
             Hit(
                 path=row.path,
@@ -85,9 +88,16 @@ def _matched(place: int, score: float | None, scored: Scored) -> str:
     return "words" if by_words or place not in scored.cosines else "meaning"
 
 
-def _snippet(note: ParsedNote, request: Request, scored: Scored, near: tuple[int, int] | None, limit: int) -> Snippet:
+def _snippet(
+    note: ParsedNote,
+    request: Request,
+    scored: Scored,
+    spans: tuple[tuple[int, int] | None, tuple[int, int] | None],
+    limit: int,
+) -> Snippet:
     if scored.word_ranking is None:
         return snippets.beginning(note, limit)
+    near, within = spans
     idf = [max(float(value), 0.1) for value in scored.word_ranking.idf]
     weights = {
         variant.term: variant.weight * value
@@ -95,7 +105,7 @@ def _snippet(note: ParsedNote, request: Request, scored: Scored, near: tuple[int
         for variant in concept.variants
     }
     return snippets.best_passage(
-        note, weights, request.query.phrases, limit=limit, near=near, wanted=sum(idf) if near else 0.0
+        note, weights, request.query.phrases, limit=limit, near=near, within=within, wanted=sum(idf) if near else 0.0
     )
 
 
@@ -139,8 +149,19 @@ def _fields_with(reader: Reader, term: str, place: int) -> list[str]:
 
 def wikilinks(reader: Reader, paths: list[str]) -> dict[str, str]:
     """``[[stem]]`` for each path, path-qualified when another visible note has the same stem (case and form aside)."""
-    counts = reader.derived("stems", lambda: _stem_counts(reader))
-    return {path: f"[[{stem_of(path) if counts[_name_key(path)] == 1 else path[:-3]}]]" for path in paths}
+    counts = {path: _namesakes(reader, path) for path in paths}
+    return {path: f"[[{stem_of(path) if counts[path] == 1 else path[:-3]}]]" for path in paths}
+
+
+def _namesakes(reader: Reader, path: str) -> int:
+    """How many visible notes have the stem of *path*, itself included."""
+    rows = reader.connection.execute(
+        "SELECT name FROM names WHERE folded = ? AND kind = 'stem'", (value_key(stem_of(path)),)
+    ).fetchall()
+    key = _name_key(path)
+    found = sum(_stem_key(name) == key for (name,) in rows)
+    # A note of a first-version database has no names before its first sync.
+    return found or reader.derived("stems", lambda: _stem_counts(reader))[key]
 
 
 def _stem_counts(reader: Reader) -> Counter[str]:
@@ -148,7 +169,11 @@ def _stem_counts(reader: Reader) -> Counter[str]:
 
 
 def _name_key(path: str) -> str:
-    return unicodedata.normalize("NFC", stem_of(path)).casefold()
+    return _stem_key(stem_of(path))
+
+
+def _stem_key(stem: str) -> str:
+    return unicodedata.normalize("NFC", stem).casefold()
 
 
 def within_budget(shown: list[Hit], budget: int) -> list[Hit]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -52,9 +53,12 @@ def best_passage(
     *,
     limit: int,
     near: tuple[int, int] | None = None,
+    within: tuple[int, int] | None = None,
     wanted: float = 0.0,
 ) -> Snippet:
     """The lines around the densest matches of *weights* (term -> weight) and *phrases*; at most *limit* characters.
+
+    *within*: lines that the index thinks hold them; elsewhere is looked only when they do not (any more).
 
     *near*: lines (first, last) of the passage whose meaning was nearest; it is shown when no lines hold half of what is *wanted*
     (the weight of the whole query), and preferred when words match as well elsewhere.
@@ -62,7 +66,10 @@ def best_passage(
     lines = note.text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
     pieces = [span for phrase in phrases for span in _phrase_spans(note.text, phrase)]
-    gains = _gains(lines, weights)
+    looked_at = {line for span in (within, near) if span for line in range(span[0], span[1] + 1)} if within else None
+    gains = _gains(lines, weights, looked_at)
+    if within and not any(line in gains for line in range(within[0], within[1] + 1)):
+        gains = _gains(lines, weights, None)
     for number, (start, _) in enumerate(pieces):
         gains.setdefault(bisect_right(starts, start), {})[f"\0{number}"] = PHRASE_GAIN
     if not gains:
@@ -71,29 +78,41 @@ def best_passage(
     return _window(note, lines, starts, line, limit, weights, pieces)
 
 
-def _gains(lines: Sequence[str], weights: Mapping[str, float]) -> dict[int, dict[str, float]]:
-    """Per line the terms it holds, with their weights.
+def _gains(
+    lines: Sequence[str], weights: Mapping[str, float], looked_at: set[int] | None
+) -> dict[int, dict[str, float]]:
+    """Per line, of those *looked_at* or of all, the terms it holds, with their weights.
 
     Whole words are looked for first, which is fast; parts of names only when there is none.
     """
     if not weights:
         return {}
-    whole = "|".join(re.escape(term) for term in sorted(weights) if _SPACED.fullmatch(term))
-    free = [re.escape(term) for term in sorted(weights) if not _SPACED.fullmatch(term)]
-    words = re.compile("|".join(([rf"\b(?:{whole})\b"] if whole else []) + free))
-    folded_lines = [line.lower() if line.isascii() else fold(line) for line in lines]
-    edges = [0, *accumulate(len(line) + 1 for line in folded_lines)][:-1]
-    folded = "\n".join(folded_lines)
-    gains: dict[int, dict[str, float]] = {}
-    for match in words.finditer(folded):
-        gains.setdefault(bisect_right(edges, match.start()), {})[match.group()] = weights[match.group()]
-    if gains:
-        return gains
-    for number, line in enumerate(lines, start=1):
-        found = [token.term for token in tokens(line) if token.term in weights]
+    chosen = [
+        (number, lines[number - 1])
+        for number in (range(1, len(lines) + 1) if looked_at is None else sorted(looked_at))
+        if number <= len(lines)
+    ]
+    words = _pattern(tuple(sorted(weights)))
+    gains = {}
+    for number, line in chosen:
+        found = words.findall(line.lower() if line.isascii() else fold(line))
         if found:
             gains[number] = {term: weights[term] for term in found}
+    if gains:
+        return gains
+    for number, line in chosen:
+        parts = [token.term for token in tokens(line) if token.term in weights]
+        if parts:
+            gains[number] = {term: weights[term] for term in parts}
     return gains
+
+
+@lru_cache(maxsize=16)
+def _pattern(terms: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds *terms* in folded text, between word boundaries where their script has such."""
+    whole = "|".join(re.escape(term) for term in terms if _SPACED.fullmatch(term))
+    free = [re.escape(term) for term in terms if not _SPACED.fullmatch(term)]
+    return re.compile("|".join(([rf"\b(?:{whole})\b"] if whole else []) + free))
 
 
 def _best_line(
