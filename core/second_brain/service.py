@@ -267,7 +267,7 @@ class SecondBrain:
         from second_brain.index.writer import open_writer, set_aside  # noqa: PLC0415
 
         try:
-            writer = open_writer(self.config.db_path)
+            writer = open_writer(self.config.db_path, verify=rebuild_damaged)
         except IndexUnavailable as error:
             if not (rebuild_damaged and error.damaged):
                 raise

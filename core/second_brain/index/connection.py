@@ -103,6 +103,7 @@ def connect(path: Path) -> apsw.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA cache_size = -32000")
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")
     except BaseException:
         connection.close()
         raise
