@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from measure import memory_mb
 from second_brain.indexing.chunks import layout_for
-from second_brain.indexing.indexer import Indexer, Rules
+from second_brain.indexing.indexer import Indexer
+from second_brain.indexing.preparing import Rules
 from second_brain.vault.changes import Batch
 from stage import opened
 

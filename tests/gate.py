@@ -1,6 +1,6 @@
 """Every check of the project, in order; stops at the first that fails and says which.
 
-    python tests/gate.py [--only NAME …]      names: format lint types layers tests coverage cases requirements
+python tests/gate.py [--only NAME …]      names: format lint types layers tests coverage cases requirements
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from index_dump import logical_dump
 from second_brain.index.reader import open_reader
 from second_brain.index.writer import open_writer
 from second_brain.indexing.embed import Embedding
-from second_brain.indexing.indexer import Indexer, Rules
+from second_brain.indexing.indexer import Indexer
+from second_brain.indexing.preparing import Rules
 from second_brain.model import Layout, Scope
 from second_brain.search.engine import Settings, Tools
 from second_brain.vault.ignore import IgnoreRules

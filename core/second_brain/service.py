@@ -279,7 +279,8 @@ class SecondBrain:
             writer.close()
 
     def _indexer(self, writer: Writer, embedder: Embedder | None, report: Callable[[Progress], None]) -> Indexer:
-        from second_brain.indexing.indexer import Indexer, Rules  # noqa: PLC0415
+        from second_brain.indexing.indexer import Indexer  # noqa: PLC0415
+        from second_brain.indexing.preparing import Rules  # noqa: PLC0415
 
         rules = Rules(self.redaction, self._layout(writer, embedder), self.config.inline_tags)
         return Indexer(self.fresh_vault(), writer, rules, report=report)

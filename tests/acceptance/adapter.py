@@ -245,5 +245,3 @@ class Adapter:
         finally:
             with_writer.close()
         return {"orphan_vectors": orphans, "chunks_without_vector": lacking, "models": models}
-
-

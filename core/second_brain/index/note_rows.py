@@ -52,16 +52,33 @@ Rows = defaultdict[str, list[tuple[object, ...]]]
 """Rows by the statement that inserts them: one statement for many rows is what makes a batch fast."""
 
 
-def insert_notes(
-    connection: apsw.Connection, records: Sequence[tuple[int, NoteRecord]]
-) -> list[tuple[int, postings.TermVector]]:
-    """Write every row of notes under their numbers and return their terms; rows of their former numbers are gone already."""
+@dataclass(frozen=True, slots=True)
+class NoteBatch:
+    """Everything that is written of some notes; made without a database, perhaps in another process."""
+
+    paths: tuple[str, ...]
+    rows: Mapping[str, list[tuple[object, ...]]]
+    vectors: tuple[tuple[int, postings.TermVector], ...]
+    problems: tuple[str, ...]
+
+
+def build(records: Sequence[tuple[int, NoteRecord]]) -> NoteBatch:
+    """The rows and terms of notes under their numbers."""
     rows: Rows = defaultdict(list)
-    vectors = [(doc, _add_note(rows, doc, record)) for doc, record in records]
-    connection.executemany("DELETE FROM tags WHERE path = ?", [(record.file.path,) for _, record in records])
-    for statement, values in rows.items():
+    vectors = tuple((doc, _add_note(rows, doc, record)) for doc, record in records)
+    return NoteBatch(
+        tuple(record.file.path for _, record in records),
+        dict(rows),
+        vectors,
+        tuple(record.problems for _, record in records),
+    )
+
+
+def insert(connection: apsw.Connection, batch: NoteBatch) -> None:
+    """Write the rows of *batch*; those of the notes' former numbers are gone already."""
+    connection.executemany("DELETE FROM tags WHERE path = ?", [(path,) for path in batch.paths])
+    for statement, values in batch.rows.items():
         connection.executemany(statement, values)
-    return vectors
 
 
 def _add_note(rows: Rows, doc: int, record: NoteRecord) -> postings.TermVector:
@@ -76,7 +93,7 @@ def _add_note(rows: Rows, doc: int, record: NoteRecord) -> postings.TermVector:
     )
     for layout, chunks in record.chunks.items():
         rows[_CHUNK] += _chunk_rows(doc, layout, chunks, before)
-    return postings.TermVector(names, positions, postings.pack_fields(_field_terms(note)))
+    return postings.vector_of(names, positions, postings.pack_fields(_field_terms(note)))
 
 
 _FILE = (

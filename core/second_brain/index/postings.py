@@ -26,17 +26,28 @@ if TYPE_CHECKING:
 
 FIELDS = ("title", "alias", "heading", "tag")
 MOST_TIMES = 0xFF
-MERGE_WIDTH = 12
+MERGE_WIDTH = 16
 """So many segments of one size class are merged into one of the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class TermVector:
-    """One note's terms: `body` in text order, at `positions`; `fields` maps a term to its packed field frequencies."""
+    """One note's terms: in the body, in text order, stands ``terms[codes[i]]`` at ``positions[i]``; `fields` maps a term to its
+    packed field frequencies.
+    """
 
-    body: Sequence[str]
+    terms: Sequence[str]
+    codes: NDArray[np.uint32]
     positions: NDArray[np.uint32]
     fields: Mapping[str, int]
+
+
+def vector_of(body: Sequence[str], positions: NDArray[np.uint32], fields: Mapping[str, int]) -> TermVector:
+    """The vector of a note whose text has the terms *body* at *positions*."""
+    code: defaultdict[str, int] = defaultdict()
+    code.default_factory = code.__len__
+    codes = np.fromiter(map(code.__getitem__, body), dtype=np.uint32, count=len(body))
+    return TermVector(list(code), codes, positions, fields)
 
 
 def pack_fields(fields: Iterable[Iterable[str]]) -> dict[str, int]:
@@ -108,13 +119,13 @@ def write(connection: apsw.Connection, notes: Sequence[tuple[int, TermVector]]) 
     """Write one segment for *notes* (doc, terms); inside the caller's transaction, docs ascending."""
     if not notes:
         return
-    terms = sorted(set().union(*(vector.body for _, vector in notes), *(vector.fields for _, vector in notes)))
+    terms = sorted(set().union(*(vector.terms for _, vector in notes), *(vector.fields for _, vector in notes)))
     number = {term: index for index, term in enumerate(terms)}.__getitem__
     docs = np.array([doc for doc, _ in notes], dtype=np.int64)
-    body = np.fromiter(chain.from_iterable(map(number, vector.body) for _, vector in notes), dtype=np.int64)
+    body = np.concatenate([np.fromiter(map(number, vector.terms), dtype=np.int64)[vector.codes] for _, vector in notes])
     fields = np.fromiter(chain.from_iterable(map(number, vector.fields) for _, vector in notes), dtype=np.int64)
     pairs = _gather(
-        (body << 32) | np.repeat(docs, [len(vector.body) for _, vector in notes]),
+        (body << 32) | np.repeat(docs, [len(vector.codes) for _, vector in notes]),
         np.concatenate([vector.positions for _, vector in notes]).astype(np.int64),
         (fields << 32) | np.repeat(docs, [len(vector.fields) for _, vector in notes]),
         np.fromiter(chain.from_iterable(vector.fields.values() for _, vector in notes), dtype=np.int64),

@@ -13,9 +13,9 @@ import apsw
 import numpy as np
 
 from second_brain.index import connection as connections
-from second_brain.index import postings, problem_rows, schema, vector_rows, writer_lock
+from second_brain.index import note_rows, postings, problem_rows, schema, vector_rows, writer_lock
 from second_brain.index.connection import set_aside
-from second_brain.index.note_rows import NoteRecord, insert_chunks, insert_notes
+from second_brain.index.note_rows import NoteBatch, NoteRecord
 from second_brain.index.problem_rows import NOT_EMBEDDED
 from second_brain.index.vector_rows import WaitingChunk
 from second_brain.model import FileStat, Layout
@@ -72,16 +72,29 @@ class Writer:
         with self._transaction() as connection:
             self._put(connection, records)
 
+    def put_built(self, batch: NoteBatch) -> None:
+        """As `put_notes`, of rows that were built under numbers from `next_doc` on."""
+        with self._transaction() as connection:
+            self._put_built(connection, batch)
+
+    def next_doc(self) -> int:
+        """The first number that no note has or had."""
+        with connections.told_in_words(self.path):
+            return int(schema.get_meta(self._connection, "last_doc", "0")) + 1
+
     def _put(self, connection: apsw.Connection, records: Sequence[NoteRecord]) -> None:
         next_doc = int(schema.get_meta(connection, "last_doc", "0")) + 1
-        numbered = list(enumerate(records, start=next_doc))
-        for record in records:
-            self._forget_doc(connection, record.file.path)
-            problem_rows.put(connection, record.file.path, record.problems)
-        written = insert_notes(connection, numbered)
-        postings.write(connection, written)
-        schema.set_meta(connection, "last_doc", str(next_doc + len(records) - 1))
-        docs = [doc for doc, _ in written]
+        self._put_built(connection, note_rows.build(list(enumerate(records, start=next_doc))))
+
+    def _put_built(self, connection: apsw.Connection, batch: NoteBatch) -> None:
+        for path, problem in zip(batch.paths, batch.problems, strict=True):
+            self._forget_doc(connection, path)
+            problem_rows.put(connection, path, problem)
+        note_rows.insert(connection, batch)
+        postings.write(connection, batch.vectors)
+        docs = [doc for doc, _ in batch.vectors]
+        last = int(schema.get_meta(connection, "last_doc", "0"))
+        schema.set_meta(connection, "last_doc", str(max([last, *docs])))
         vector_rows.adopt(connection, docs)
         vector_rows.refresh_notes(connection, docs)
         postings.merge_if_due(connection, _live_docs(connection))
@@ -256,7 +269,7 @@ class Writer:
         with self._transaction() as connection:
             for doc, text, chunks in cuts:
                 connection.execute("DELETE FROM chunks WHERE doc = ? AND layout = ?", (doc, layout))
-                insert_chunks(connection, doc, layout, chunks, text)
+                note_rows.insert_chunks(connection, doc, layout, chunks, text)
             vector_rows.adopt(connection, [doc for doc, _, _ in cuts])
             vector_rows.refresh_notes(connection, [doc for doc, _, _ in cuts])
 
@@ -341,4 +354,4 @@ def open_writer(path: Path, *, verify: bool = False) -> Writer:
         raise
 
 
-__all__ = ["NOT_EMBEDDED", "KnownNote", "NoteRecord", "WaitingChunk", "Writer", "open_writer", "set_aside"]
+__all__ = ["NOT_EMBEDDED", "KnownNote", "NoteBatch", "NoteRecord", "WaitingChunk", "Writer", "open_writer", "set_aside"]

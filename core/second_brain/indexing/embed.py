@@ -72,6 +72,10 @@ class Embedding:
         outcome.seconds = time.monotonic() - started
         return outcome
 
+    def rest(self) -> None:
+        """Give the model's memory back; the next run loads it again."""
+        self._embedder.close()
+
     def _run(self, outcome: EmbedReport, should_stop: Callable[[], bool]) -> None:
         layout = self._writer.layout(self._layout)
         model = self._writer.begin_model(self._embedder.fingerprint, self._embedder.dimension, layout)

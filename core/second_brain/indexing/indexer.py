@@ -7,30 +7,26 @@ One bad note never stops the others: it becomes a row in the index's problems.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound
-from second_brain.index.writer import KnownNote, NoteRecord, Writer
-from second_brain.indexing.chunks import split
+from second_brain.indexing.preparing import Helper, Preparation, Rules, can_help, jobs_of
 from second_brain.model import FileStat, NoteFile, stem_of
 from second_brain.vault import changes
-from second_brain.vault.markdown import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from second_brain.model import Layout
-    from second_brain.vault.redaction import Redaction
+    from second_brain.index.writer import KnownNote, NoteRecord, Writer
     from second_brain.vault.vault import Scan, Vault
-
-PARSER_VERSION = "1"
-"""Part of every note's `form`: raise it when parsing or tokens change, and the next sync reads all notes anew."""
 
 FIRST_BATCH = 50
 BATCH = 500
+PARALLEL_FROM = 1_500
+"""So many new notes are worth a second process, which takes a third of a second to start."""
+
 FEW_DELETIONS = 5
 """More at once are followed only after a look at the whole vault."""
 
@@ -62,21 +58,6 @@ class SyncReport:
         return bool(self.processed or self.deleted or self.moved)
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """How notes become rows; a change of `form` makes every note be read again."""
-
-    redaction: Redaction
-    layout: Layout
-    inline_tags: bool = True
-
-    @property
-    def form(self) -> str:
-        """A fingerprint of everything that decides what is stored of a note."""
-        parts = (PARSER_VERSION, str(self.inline_tags), *self.redaction.patterns)
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
 class Indexer:
     """Applies what changed in a vault to the index.  One thread at a time."""
 
@@ -95,7 +76,7 @@ class Indexer:
         self._report = report
         self._clock = clock
         self._layout = writer.layout(rules.layout)
-        self._layouts = {self._layout: rules.layout}
+        self._preparation = Preparation(vault, rules, {self._layout: rules.layout})
 
     # -- what to do -------------------------------------------------------------------------------------------------------
 
@@ -210,7 +191,8 @@ class Indexer:
         force: set[str],
     ) -> None:
         # A model may have come or gone since the last look, and its layout with it.
-        self._layouts = {self._layout: self.rules.layout, **self.writer.layouts_in_use()}
+        layouts = {self._layout: self.rules.layout, **self.writer.layouts_in_use()}
+        self._preparation = Preparation(self.vault, self.rules, layouts)
         moved_to, files = self._follow_moves(changed, missing, known, report)
         gone = [path for path in missing if path not in moved_to.values()]
         if gone:
@@ -237,7 +219,7 @@ class Indexer:
         settled = changes.settle(changes.Suspects(tuple(sorted(hashes)), tuple(missing)), hashes, _stats(known))
         if settled.moved:
             renewed = [
-                self._record(files[move.new])
+                self._preparation.record(files[move.new])
                 for move in settled.moved
                 if stem_of(move.old) != stem_of(move.new) or known[move.old].form != self.rules.form
             ]
@@ -259,7 +241,10 @@ class Indexer:
         touched: dict[str, FileStat] = {}
         batch: list[NoteRecord] = []
         size = FIRST_BATCH
+        elsewhere = self._write_new(paths, known, report) if not files else set()
         for number, path in enumerate(paths):
+            if path in elsewhere:
+                continue
             file = files.get(path) or self._read(path, report)
             if file is None:
                 continue
@@ -268,7 +253,7 @@ class Indexer:
                 touched[path] = file.stat
                 report.skipped += 1
                 continue
-            batch.append(self._record(file))
+            batch.append(self._preparation.record(file))
             if len(batch) >= size:
                 self._put(batch, report)
                 batch, size = [], BATCH
@@ -278,6 +263,25 @@ class Indexer:
             self.writer.touch(touched)
         if paths:
             self._report(Progress("words", len(paths), len(paths)))
+
+    def _write_new(self, paths: Sequence[str], known: Mapping[str, KnownNote], report: SyncReport) -> set[str]:
+        """Write very many new notes with the help of a second process; returns which of *paths* are done with."""
+        new = [path for path in paths if path not in known]
+        if len(new) < PARALLEL_FROM or not can_help():
+            return set()
+        done: set[str] = set()
+        jobs = jobs_of(new, self.writer.next_doc(), first=FIRST_BATCH, most=BATCH)
+        with Helper(self._preparation) as helper:
+            for job, prepared in helper.results(jobs):
+                for path, reason in prepared.unreadable.items():
+                    self._remember(path, reason, report)
+                if prepared.batch.paths:
+                    self.writer.put_built(prepared.batch)
+                report.processed += len(prepared.batch.paths)
+                report.changed_paths += prepared.batch.paths
+                done.update(job.paths)
+                self._report(Progress("words", len(done), len(paths)))
+        return done
 
     def _put(self, batch: Sequence[NoteRecord], report: SyncReport) -> None:
         if not batch:
@@ -308,14 +312,7 @@ class Indexer:
             if not quiet:
                 self._remember(path, error.message, report)
             return None
-        if self.rules.redaction:
-            return NoteFile(path, self.rules.redaction.apply(file.text), file.stat, file.content_hash, file.problem)
-        return file
-
-    def _record(self, file: NoteFile) -> NoteRecord:
-        note = parse(file.path, file.text, inline_tags=self.rules.inline_tags)
-        chunks = {number: split(note, layout) for number, layout in self._layouts.items()}
-        return NoteRecord(file, note, chunks, self.rules.form)
+        return self._preparation.redacted(file)
 
     def _finish(self, report: SyncReport, scan: Scan) -> None:
         self.writer.replace_scan_problems(scan.problems, present=scan.files)

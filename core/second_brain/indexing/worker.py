@@ -132,6 +132,7 @@ class Worker:
             self._listener.trouble(report.unavailable)
         elif not report.waiting:
             self._embed_at = float("inf")
+            self._embedding.rest()
         if report.embedded:
             self._listener.embedded(report)
 

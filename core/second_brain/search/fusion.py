@@ -50,7 +50,7 @@ def fuse(candidates: Candidates, meaning_weight: float) -> NDArray[np.float64]:
     """A score in 0..1 for each candidate: the weighted mean of both, each relative to the best of this query."""
     words = candidates.words / max(float(candidates.words.max(initial=0.0)), 1e-12)
     known = ~np.isnan(candidates.cosines)
-    meaning = np.zeros(len(words))
+    meaning = words.copy()  # what is not embedded yet is neither better nor worse for it
     if known.any():
         low, high = float(candidates.cosines[known].min()), float(candidates.cosines[known].max())
         # Where all are equally near, each is as near as the nearest.

@@ -8,7 +8,8 @@ import pytest
 from second_brain.index.reader import Reader, open_reader
 from second_brain.index.writer import open_writer
 from second_brain.indexing.chunks import layout_for
-from second_brain.indexing.indexer import Indexer, Rules
+from second_brain.indexing.indexer import Indexer
+from second_brain.indexing.preparing import Rules
 from second_brain.model import Scope
 from second_brain.vault.ignore import IgnoreRules
 from second_brain.vault.redaction import Redaction

@@ -1,0 +1,221 @@
+"""From files to rows: everything about a note that needs no database, here or in a second process.
+
+A first index of thousands of notes spends more time on reading and taking apart than on writing; a helper process does that part
+while the writer writes.  The helper ends by itself when this process ends, however that happens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import select
+import subprocess
+import sys
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import IO, TYPE_CHECKING, Self
+
+from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound
+from second_brain.index import note_rows
+from second_brain.index.note_rows import NoteBatch, NoteRecord
+from second_brain.indexing.chunks import split
+from second_brain.vault.markdown import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    from second_brain.model import Layout, NoteFile
+    from second_brain.vault.redaction import Redaction
+    from second_brain.vault.vault import Vault
+
+PARSER_VERSION = "1"
+"""Part of every note's `form`: raise it when parsing or tokens change, and the next sync reads all notes anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How notes become rows; a change of `form` makes every note be read again."""
+
+    redaction: Redaction
+    layout: Layout
+    inline_tags: bool = True
+
+    @property
+    def form(self) -> str:
+        """A fingerprint of everything that decides what is stored of a note."""
+        parts = (PARSER_VERSION, str(self.inline_tags), *self.redaction.patterns)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """Knows how the notes of one vault become rows; can be pickled."""
+
+    vault: Vault
+    rules: Rules
+    layouts: Mapping[int, Layout]
+
+    def redacted(self, file: NoteFile) -> NoteFile:
+        """The file without what must not be stored."""
+        return replace(file, text=self.rules.redaction.apply(file.text)) if self.rules.redaction else file
+
+    def record(self, file: NoteFile) -> NoteRecord:
+        """The note of a redacted file."""
+        note = parse(file.path, file.text, inline_tags=self.rules.inline_tags)
+        chunks = {number: split(note, layout) for number, layout in self.layouts.items()}
+        return NoteRecord(file, note, chunks, self.rules.form)
+
+    def prepare(self, job: Job) -> Prepared:
+        """Read and take apart the notes of *job*; vanished ones are left out, unreadable ones named."""
+        records = []
+        unreadable = {}
+        for doc, path in enumerate(job.paths, start=job.first_doc):
+            try:
+                records.append((doc, self.record(self.redacted(self.vault.read(path)))))
+            except NotFound:
+                continue
+            except (NoteUnreadable, InvalidParameter) as error:
+                unreadable[path] = error.message
+        return Prepared(note_rows.build(records), unreadable)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """New notes to prepare; they get numbers from `first_doc` on, in order."""
+
+    first_doc: int
+    paths: Sequence[str]
+
+
+JOBS_AHEAD = 2
+JOB_CHARACTERS = 28_000
+"""Two jobs fit in the smallest pipe (64 kB), so neither side ever waits for the other to read."""
+
+
+def jobs_of(paths: Sequence[str], first_doc: int, *, first: int, most: int) -> list[Job]:
+    """*paths* as jobs: a small one of *first* notes, then at most *most* notes each."""
+    jobs: list[Job] = []
+    part: list[str] = []
+    size = 0
+    for path in paths:
+        limit = first if not jobs else most
+        if part and (len(part) >= limit or size + len(path.encode("utf-8", "replace")) > JOB_CHARACTERS):
+            jobs.append(Job(first_doc, part))
+            first_doc += len(part)
+            part, size = [], 0
+        part.append(path)
+        size += len(path.encode("utf-8", "replace")) + 8
+    return [*jobs, Job(first_doc, part)] if part else jobs
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What became of a job; `unreadable` tells why by path."""
+
+    batch: NoteBatch
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+
+
+def can_help() -> bool:
+    """Whether a second process can be had and is of use here."""
+    return (os.cpu_count() or 1) > 1 and bool(sys.executable) and not getattr(sys, "frozen", False)
+
+
+class Helper:
+    """A second process that prepares jobs, one ahead of the writer; without one the jobs are prepared here."""
+
+    def __init__(self, preparation: Preparation) -> None:
+        self._preparation = preparation
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        command = [sys.executable, "-c", "from second_brain.indexing.preparing import serve; serve()"]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        with contextlib.suppress(OSError):
+            self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+            )
+            self._send(self._preparation)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del kind, error, trace
+        self._give_up()
+
+    def _give_up(self) -> None:
+        """End the second process; from here on everything is done in this one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        process.wait()
+
+    def results(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Prepared]]:
+        """What becomes of *jobs*, the first one first.  Whatever the helper has not got to is done here instead of waiting."""
+        waiting = deque(jobs)
+        asked: deque[Job] = deque()
+        first = waiting.popleft()
+        self._ask(waiting, asked)
+        yield first, self._preparation.prepare(first)
+        while waiting or asked:
+            self._ask(waiting, asked)
+            if asked and (not waiting or self._has_answered()):
+                job = asked.popleft()
+                yield job, self._receive() or self._preparation.prepare(job)
+            elif waiting:
+                job = waiting.pop()
+                yield job, self._preparation.prepare(job)
+
+    def _ask(self, waiting: deque[Job], asked: deque[Job]) -> None:
+        while waiting and len(asked) < JOBS_AHEAD and self._process is not None:
+            asked.append(waiting.popleft())
+            self._send(asked[-1])
+
+    def _has_answered(self) -> bool:
+        """Whether a result can be read at once; a helper that is gone has, it answers with nothing."""
+        if self._process is None or self._process.stdout is None:
+            return True
+        try:
+            return bool(select.select([self._process.stdout], [], [], 0)[0])
+        except (OSError, ValueError):
+            return True  # no such thing as select on pipes here: wait for the result
+
+    def _send(self, message: object) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            try:
+                pickle.dump(message, self._process.stdin, protocol=5)
+                self._process.stdin.flush()
+            except OSError:
+                self._give_up()
+
+    def _receive(self) -> Prepared | None:
+        if self._process is None or self._process.stdout is None:
+            return None
+        try:
+            prepared = pickle.load(self._process.stdout)  # noqa: S301 - from our own child
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self._give_up()
+            return None
+        return prepared if isinstance(prepared, Prepared) else None
+
+
+def serve() -> None:
+    """The helper process: a `Preparation`, then jobs on standard input, their results on standard output, until the end."""
+    incoming: IO[bytes] = sys.stdin.buffer
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as outgoing:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may reach the results
+        with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
+            preparation: Preparation = pickle.load(incoming)  # noqa: S301 - from our own parent
+            while True:
+                job: Job = pickle.load(incoming)  # noqa: S301
+                pickle.dump(preparation.prepare(job), outgoing, protocol=5)
+                outgoing.flush()
