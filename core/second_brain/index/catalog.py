@@ -95,27 +95,34 @@ def tag_counts(reader: Reader) -> Counter[str]:
 
 def folder_counts(reader: Reader) -> Counter[str]:
     """How many notes lie in or below each folder; "" is the vault."""
+    own = Counter(path.rpartition("/")[0] for (path,) in reader.connection.execute("SELECT path FROM files"))
     found: Counter[str] = Counter()
-    for (path,) in reader.connection.execute("SELECT path FROM files"):
-        found[""] += 1
-        folder = path.rpartition("/")[0]
-        while folder:
-            found[folder] += 1
-            folder = folder.rpartition("/")[0]
+    for folder, count in own.items():
+        found[""] += count
+        above = folder
+        while above:
+            found[above] += count
+            above = above.rpartition("/")[0]
     return found
 
 
 def property_examples(reader: Reader, limit: int) -> list[tuple[str, int, str]]:
-    """The most used frontmatter keys: (key, notes, the most common short value)."""
+    """The most used frontmatter keys: (key, values, the most common short value).
+
+    Only the index over key and value is read, but for the examples themselves.
+    """
     rows: list[Any] = reader.connection.execute(
-        "SELECT key, count(DISTINCT doc) AS n FROM frontmatter GROUP BY key ORDER BY n DESC, key LIMIT ?", (limit,)
+        "SELECT key, count(doc) AS n FROM frontmatter GROUP BY key ORDER BY n DESC, key LIMIT ?", (limit,)
     ).fetchall()
     found = []
     for key, count in rows:
-        example = reader.connection.execute(
-            "SELECT value FROM frontmatter WHERE key = ? AND value <> '' AND length(value) <= 40"
-            " GROUP BY value ORDER BY count(*) DESC, value LIMIT 1",
+        common = reader.connection.execute(
+            "SELECT folded FROM frontmatter WHERE key = ? AND folded <> '' AND length(folded) <= 40"
+            " GROUP BY folded ORDER BY count(doc) DESC, folded LIMIT 1",
             (key,),
+        ).get
+        example = reader.connection.execute(
+            "SELECT min(value) FROM frontmatter WHERE key = ? AND folded = ?", (key, common)
         ).get
         found.append((key, count, example or ""))
     return found

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import apsw
 import numpy as np
+
+from second_brain.index.numbers import numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from second_brain.index.reader import Reader
 
-RESCORED_PER_HIT = 16
-LEAST_RESCORED = 4_000
+RESCORED_PER_HIT = 40
+LEAST_RESCORED = 8_000
+SAMPLES = 16
+LEAST_RECALL = 0.98
 _BATCH = 4_096
 
 
@@ -30,6 +33,7 @@ class Sketch:
     generation: tuple[int, ...] | None
     chunks: NDArray[np.int64]
     bits: NDArray[np.uint64]
+    faithful: bool  # whether sampled vectors found their exact neighbours through it
 
 
 _SKETCHES: weakref.WeakKeyDictionary[Reader, dict[int, Sketch]] = weakref.WeakKeyDictionary()
@@ -44,26 +48,33 @@ def candidates(
     docs: NDArray[np.int64] | None,
     layout: int,
     limit: int,
-) -> NDArray[np.int64]:
-    """Chunks (ascending) worth an exact look: at least 16 per wanted hit, of the notes *docs* (None: of all)."""
+) -> NDArray[np.int64] | None:
+    """Chunks (ascending) worth an exact look, many per wanted hit, of the notes *docs* (None: of all).
+
+    None when the signs of these vectors tell too little: then only an exact search will do.
+    """
     sketch = _sketch(reader, model, dim)
+    if not sketch.faithful:
+        return None
     distance = np.bitwise_count(sketch.bits ^ _signs(query[None, :])[0]).sum(axis=1, dtype=np.int32)
     chunks = sketch.chunks
     if docs is not None:
         wanted = np.array(
             reader.connection.execute(
-                "SELECT id FROM chunks WHERE layout = ? AND doc IN carray(?) ORDER BY id", (layout, apsw.carray(docs))
+                "SELECT id FROM chunks WHERE layout = ? AND doc IN carray(?) ORDER BY id", (layout, numbers(docs))
             ).fetchall(),
             dtype=np.int64,
         ).reshape(-1)
         among = np.isin(chunks, wanted, assume_unique=True)
         chunks, distance = chunks[among], distance[among]
-    keep = max(RESCORED_PER_HIT * limit, LEAST_RESCORED)
-    if len(chunks) > keep:
-        # Everything at the threshold stays in: the choice must not depend on the order of storage.
-        threshold = np.partition(distance, keep)[keep]
-        chunks = chunks[distance <= threshold]
-    return np.sort(chunks)
+    return np.sort(chunks[_near(distance, max(RESCORED_PER_HIT * limit, LEAST_RESCORED))])
+
+
+def _near(distance: NDArray[np.int32], keep: int) -> NDArray[np.bool_]:
+    """The *keep* least distances; everything at the threshold stays in, so that the order of storage does not matter."""
+    if len(distance) <= keep:
+        return np.ones(len(distance), dtype=np.bool_)
+    return np.asarray(distance <= np.partition(distance, keep)[keep])
 
 
 def _sketch(reader: Reader, model: int, dim: int) -> Sketch:
@@ -75,30 +86,40 @@ def _sketch(reader: Reader, model: int, dim: int) -> Sketch:
 
 
 def _build(reader: Reader, model: int, dim: int) -> Sketch:
-    chunks: list[int] = []
+    rows: list[Any] = reader.connection.execute(
+        "SELECT chunk FROM vectors WHERE model = ? AND chunk IS NOT NULL ORDER BY chunk", (model,)
+    ).fetchall()
+    chunks = np.array(rows, dtype=np.int64).reshape(-1)
+    samples = _vectors(reader, model, dim, chunks[:: max(1, len(chunks) // SAMPLES)][:SAMPLES])
     bits: list[NDArray[np.uint64]] = []
-    cursor = reader.connection.execute(
-        "SELECT chunk, vector FROM vectors WHERE model = ? AND chunk IS NOT NULL ORDER BY chunk", (model,)
-    )
-    while rows := _some(cursor):
-        chunks.extend(chunk for chunk, _ in rows)
-        matrix = np.frombuffer(b"".join(vector for _, vector in rows), dtype="<f4").reshape(len(rows), dim)
+    cosines: list[NDArray[np.float32]] = []
+    for start in range(0, len(chunks), _BATCH):
+        matrix = _vectors(reader, model, dim, chunks[start : start + _BATCH])
         bits.append(_signs(matrix))
-    words = (dim + 63) // 64
-    return Sketch(
-        reader.generation,
-        np.array(chunks, dtype=np.int64),
-        np.concatenate(bits) if bits else np.empty((0, words), dtype=np.uint64),
+        cosines.append(matrix @ samples.T)
+    if not bits:
+        return Sketch(reader.generation, chunks, np.empty((0, (dim + 63) // 64), dtype=np.uint64), faithful=True)
+    all_bits = np.concatenate(bits)
+    recall = _recall(all_bits, samples, np.concatenate(cosines))
+    return Sketch(reader.generation, chunks, all_bits, faithful=recall >= LEAST_RECALL)
+
+
+def _vectors(reader: Reader, model: int, dim: int, chunks: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The vectors of *chunks* (ascending), one per row."""
+    rows = reader.connection.execute(
+        "SELECT vector FROM vectors WHERE model = ? AND chunk IN carray(?) ORDER BY chunk", (model, numbers(chunks))
     )
+    return np.frombuffer(b"".join(vector for (vector,) in rows), dtype="<f4").reshape(-1, dim)
 
 
-def _some(cursor: apsw.Cursor) -> list[tuple[int, bytes]]:
-    rows = []
-    for row in cursor:
-        rows.append(row)
-        if len(rows) == _BATCH:
-            break
-    return rows
+def _recall(bits: NDArray[np.uint64], samples: NDArray[np.float32], cosines: NDArray[np.float32]) -> float:
+    """How many of the ten nearest of each sample are among its candidates, 0..1; *cosines* of shape (vectors, samples)."""
+    found = []
+    for sample, near in zip(_signs(samples), cosines.T, strict=True):
+        kept = _near(np.bitwise_count(bits ^ sample).sum(axis=1, dtype=np.int32), LEAST_RESCORED)
+        nearest = np.argpartition(-near, min(10, len(near) - 1))[:10]
+        found.append(float(kept[nearest].mean()))
+    return float(np.mean(found))
 
 
 def _signs(matrix: NDArray[np.float32]) -> NDArray[np.uint64]:

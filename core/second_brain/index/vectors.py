@@ -107,13 +107,15 @@ def nearest(
     else:
         docs = reader.columns.docs if allowed is None else reader.columns.docs[allowed]
         count = _chunk_count(reader, model, docs)
+    chunks = None
     if count > SKETCH_ABOVE:
         chunks = sketch.candidates(reader, model.id, model.dim, query, docs=docs, layout=model.layout, limit=limit)
-        rows = _cosines(reader, model, query, chunks)[:limit]
-        reader.counters.vectors_read += len(chunks)
-    else:
+    if chunks is None:
         rows = _exact(reader, model, query, docs, limit)
         reader.counters.vectors_read += count
+    else:
+        rows = _cosines(reader, model, query, chunks)[:limit]
+        reader.counters.vectors_read += len(chunks)
     return _placed(reader, rows)
 
 

@@ -31,6 +31,7 @@ def test_an_index_made_with_help_equals_one_made_alone(tmp_path, helped, monkeyp
     vault = IndexedVault(tmp_path / "helped")
     many_notes(vault)
     assert vault.sync().processed == 120
+    vault.embed()
     with_help = vault.dump()
     monkeypatch.setattr(indexer, "can_help", lambda: False)
     assert with_help == vault.fresh_dump(tmp_path / "fresh")
@@ -53,6 +54,7 @@ def test_a_helper_that_dies_is_replaced_by_the_writer_itself(tmp_path, helped, m
     monkeypatch.setattr(preparing.Helper, "_receive", receive_or_die)
     assert vault.sync().processed == 120
     assert received
+    vault.embed()
     assert vault.dump() == vault.fresh_dump(tmp_path / "fresh")
 
 
