@@ -6,7 +6,7 @@ import json
 import unicodedata
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -155,7 +155,7 @@ def wikilinks(reader: Reader, paths: list[str]) -> dict[str, str]:
 
 def _namesakes(reader: Reader, path: str) -> int:
     """How many visible notes have the stem of *path*, itself included."""
-    rows = reader.connection.execute(
+    rows: list[Any] = reader.connection.execute(
         "SELECT name FROM names WHERE folded = ? AND kind = 'stem'", (value_key(stem_of(path)),)
     ).fetchall()
     key = _name_key(path)

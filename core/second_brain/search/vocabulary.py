@@ -27,6 +27,7 @@ _UNSAFE = re.compile(
     r"\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
 )
 
+_SHOWN_ELSEWHERE = frozenset({"tag", "tags", "alias", "aliases"})
 _PLACEHOLDER = re.compile(r"\{\{|<%")
 """What template plugins fill in; no value of a real note."""
 
@@ -63,7 +64,9 @@ def schema_block(reader: Reader, *, most_tags: int = 30) -> str:
         folders = _top_folders(catalog.folder_counts(reader))
         tags = [tag for tag, _ in _by_count(catalog.tag_counts(reader))][:most_tags]
         properties = [
-            each for each in catalog.property_examples(reader, 12) if not _PLACEHOLDER.search(each[0] + each[2])
+            each
+            for each in catalog.property_examples(reader, 16)
+            if each[0].lower() not in _SHOWN_ELSEWHERE and not _PLACEHOLDER.search(each[0] + each[2])
         ]
     most = max(len(folders), len(tags), len(properties))
     while most:

@@ -6,8 +6,8 @@ import os
 import signal
 
 import pytest
-from indexed_vault import IndexedVault
 
+from indexed_vault import IndexedVault
 from second_brain.indexing import indexer, preparing
 from second_brain.indexing.preparing import JOB_CHARACTERS, Job, jobs_of
 
