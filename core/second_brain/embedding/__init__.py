@@ -59,9 +59,13 @@ def make_embedder(spec: EmbedderSpec) -> Embedder:
 def embedder_for(fingerprint: str, spec: EmbedderSpec) -> Embedder | None:
     """The embedder that made the vectors under *fingerprint*, if it can be made again.
 
-    Builtin and Ollama models can, the latter at the URL of *spec*; a folder cannot be found from its hash.
+    Builtin and Ollama models can, the latter at the URL of *spec*; a folder cannot be found from its hash.  The first version
+    (``v1:MODEL``) asked Ollama without prefixes; where it did not store the model's name, it is the one of *spec*.
     """
     embedder: Embedder | None = None
+    if fingerprint.startswith("v1:"):
+        name = fingerprint.removeprefix("v1:") or spec.ollama_model
+        return _ollama(spec.ollama_url, name, plain=True) if name else None
     if fingerprint.startswith("builtin:"):
         embedder = _builtin(spec.threads)
     elif found := _OLLAMA_FINGERPRINT.fullmatch(fingerprint):
@@ -75,7 +79,7 @@ def _builtin(threads: int) -> Embedder:
     return BuiltinEmbedder(threads=threads)
 
 
-def _ollama(url: str, model: str, dimension: int | None = None) -> Embedder:
+def _ollama(url: str, model: str, dimension: int | None = None, *, plain: bool = False) -> Embedder:
     from second_brain.embedding.ollama import OllamaEmbedder  # noqa: PLC0415 - lazy: numpy
 
-    return OllamaEmbedder(url, model, dimension=dimension)
+    return OllamaEmbedder(url, model, dimension=dimension, plain=plain)

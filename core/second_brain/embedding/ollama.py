@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from second_brain.embedding.base import DEFAULT_OLLAMA_URL, words_that_fit
-from second_brain.embedding.families import family_of
+from second_brain.embedding.families import Family, family_of
 from second_brain.embedding.texts import encodable, halves
 from second_brain.embedding.vectors import pooled, unit_rows
 from second_brain.errors import EmbedderUnavailable
@@ -66,6 +66,7 @@ class OllamaEmbedder:
         timeout_s: float = 30.0,
         batch: int = 32,
         dimension: int | None = None,
+        plain: bool = False,
         client: Client | None = None,
     ) -> None:
         self._url = url or DEFAULT_OLLAMA_URL
@@ -76,7 +77,7 @@ class OllamaEmbedder:
         self._client = client
         self._lock = threading.Lock()
         self._known: _Facts | None = None
-        self._family = family_of(model)
+        self._family = Family(languages=family_of(model).languages) if plain else family_of(model)
         self.name = f"{short_name(model)} (Ollama)"
         self.languages = self._family.languages
 

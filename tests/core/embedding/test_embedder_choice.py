@@ -125,3 +125,15 @@ def test_the_builtin_embedder_opens_no_connection():
         )
         == "(384,)"
     )
+
+
+def test_vectors_of_the_first_version_are_asked_for_without_prefixes(fake_ollama):
+    spec = EmbedderSpec("ollama", ollama_url=fake_ollama.url, ollama_model="nomic-embed-text")
+    with_prefix = embedder_for("ollama:nomic-embed-text:768:whatever", spec)
+    assert with_prefix is None
+    for fingerprint in ("v1:nomic-embed-text", "v1:"):
+        plain = embedder_for(fingerprint, spec)
+        plain.embed_query("tide table")
+        assert fake_ollama.texts[-1] == "tide table"
+        plain.close()
+    assert embedder_for("v1:", EmbedderSpec("builtin")) is None
