@@ -19,6 +19,7 @@ import numpy as np
 from second_brain.cli.session import demo_vault
 from second_brain.config import load
 from second_brain.index import catalog, chunk_lines, vectors, words
+from second_brain.index.text import is_english
 from second_brain.search import engine, fusion
 from second_brain.service import SecondBrain
 
@@ -78,13 +79,14 @@ def trace(brain: SecondBrain, query: str) -> dict[str, str]:
         for passage in vectors.nearest(reader, model, vector, allowed=None, limit=engine.POOL):
             nearest.setdefault(passage.place, passage)
         scored = engine.rank(reader, request, brain.tools, None)
+        weight = _weight(request.query.text, ranking, embedder)
         names = _names(reader)
         blocks = {
             "terms": _terms(request.query.text),
             "concepts": _concepts(reader, ranking),
             "words": _words(reader, ranking, names),
             "meaning": _meaning(reader, nearest, names),
-            "fused": _fused(ranking, nearest, names),
+            "fused": _fused(ranking, nearest, weight, names),
             "scores": _scores(ranking, nearest, scored, names),
         }
     blocks["answer"] = _answer(brain.search(request, explain=True))
@@ -144,25 +146,42 @@ def _candidates(ranking: WordRanking, nearest: Nearest) -> fusion.Candidates:
     return fusion.Candidates(places, ranking.score[places], cosines)
 
 
-def _fused(ranking: WordRanking, nearest: Nearest, names: Sequence[str]) -> str:
+def _complete(ranking: WordRanking) -> float:
+    return float(words.completeness(ranking.matched, ranking.idf).max(initial=0.0))
+
+
+def _weight(text: str, ranking: WordRanking, embedder: engine.QueryEmbedder) -> float:
+    """How much meaning counts for this query, from the inputs that `engine` takes."""
+    languages = embedder.languages
+    english = is_english(term for term, _ in words.spoken(text))
+    return fusion.meaning_weight(
+        covered=languages is None or ("en" in languages and english),
+        named=words.named_share(ranking.concepts),
+        complete=_complete(ranking),
+    )
+
+
+def _fused(ranking: WordRanking, nearest: Nearest, weight: float, names: Sequence[str]) -> str:
     candidates = _candidates(ranking, nearest)
-    scores = fusion.fuse(candidates, fusion.MEANING_COVERED)
+    scores = fusion.fuse(candidates, weight)
     kept = fusion.worth_showing(candidates)
     low, high = float(np.nanmin(candidates.cosines)), float(np.nanmax(candidates.cosines))
-    lines = []
+    covered = f"{fusion.MEANING_COVERED} + {fusion.MEANING_GAIN} * (1 - {_complete(ranking):.3f})"
+    lines = [f"meaning weighs {covered} = {weight:.3f}"]
     for index in np.lexsort((candidates.places, -scores))[:5].tolist():
         by_words = float(candidates.words[index] / candidates.words.max())
-        meaning = float((candidates.cosines[index] - low) / (high - low))
+        cosine = float(candidates.cosines[index])
+        meaning = by_words if np.isnan(cosine) else (cosine - low) / (high - low)
         fate = "" if kept[index] else "   left out: no word, too far"
         lines.append(
-            f"{1 - fusion.MEANING_COVERED:.2f} * {by_words:4.2f} + {fusion.MEANING_COVERED:.2f} * {meaning:4.2f}"
+            f"{1 - weight:.3f} * {by_words:4.2f} + {weight:.3f} * {meaning:4.2f}"
             f" = {scores[index]:4.2f}  {names[int(candidates.places[index])]}{fate}"
         )
     return "\n".join(lines) + f"\n{int(kept.sum())} of {len(candidates.places)} candidates are kept\n"
 
 
 def _scores(ranking: WordRanking, nearest: Nearest, scored: engine.Scored, names: Sequence[str]) -> str:
-    complete = float(words.completeness(ranking.matched, ranking.idf).max())
+    complete = _complete(ranking)
     near = max(passage.cosine for passage in nearest.values())
     lines = [f"completeness {complete:.2f}, nearest cosine {near:.2f}: confidence {max(complete, near):.2f}"]
     lines += [f"{score:.2f}  {names[place]}" for place, score in zip(scored.places, scored.scores, strict=True)]

@@ -182,11 +182,28 @@ def test_layout_cosine_and_fusion_on_the_page_are_those_of_the_code():
     candidates = fusion.Candidates(
         np.arange(len(rows)), np.array([float(row[0]) for row in rows]), np.array([float(row[1]) for row in rows])
     )
-    fused = fusion.fuse(candidates, fusion.MEANING_COVERED)
+    fused = fusion.fuse(candidates, fusion.meaning_weight(covered=True, named=0.0, complete=1.0))
     assert [float(row[2]) for row in rows] == pytest.approx(fused.tolist(), abs=6e-3)
     assert [row[3] == "yes" for row in rows] == fusion.worth_showing(candidates).tolist()
     page = text_of("docs/how-retrieval-works.md")
     assert f"1/62 + 1/61 = {fusion.reciprocal_ranks([[0, 1], [1]])[1]:.4f}." in page
+
+
+def test_the_weights_of_meaning_on_the_page_are_those_of_the_code():
+    for known, complete, named, shown in worked("weights"):
+        weight = fusion.meaning_weight(covered=known == "yes", named=float(named), complete=float(complete))
+        assert weight == pytest.approx(float(shown))
+
+
+def test_the_architecture_names_every_module():
+    """Packages by their name; modules of `index` and `indexing`, which are told apart one by one, by theirs."""
+    table = text_of("ARCHITECTURE.md").partition("## What each module hides")[2].partition("\n## ")[0]
+    told = set(re.findall(r"`(?:\w+\.)*(\w+\*?)`", table))
+    core = ROOT / "core" / "second_brain"
+    modules = {path.stem for path in core.glob("*.py")} | {path.parent.name for path in core.glob("*/__init__.py")}
+    modules |= {path.stem for name in ("index", "indexing") for path in (core / name).glob("*.py")}
+    modules -= {"__init__", "__main__", "index", "indexing", "vault", "embedding", "search"}
+    assert {name for name in modules if name not in told and not name.startswith("chunk_")} == set()
 
 
 def test_the_positions_on_the_page_are_those_of_the_index(three_notes):
@@ -235,7 +252,6 @@ def test_the_traced_query_gives_the_figures_of_the_page(demo):
     )
 
 
-@pytest.mark.slow
 def questions():
     table = text_of("README.md").partition("<!-- questions -->\n")[2].partition("\n\n")[0]
     return re.findall(r"^\| (.+) \| (.+) \|$", table, re.MULTILINE)[1:]

@@ -69,7 +69,6 @@ def test_the_embedder_of_an_older_fingerprint_is_made_again(fake_ollama, made_fr
         "builtin:a-model-of-tomorrow:512:mean",
         "ollama:nomic-embed-text:768:otherprefix",
         "ollama:nomic-embed-text",
-        "v1:nomic-embed-text",
         "",
     ],
 )
