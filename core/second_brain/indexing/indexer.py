@@ -89,16 +89,14 @@ class Indexer:
         form = self.rules.form
         outdated = {path for path in scan.files if path in known and (full or known[path].form != form)}
         changed = sorted({*suspects.changed, *outdated})
-        if not full:
-            self._refuse_foreign_index(known, suspects.missing)
-        missing = self._guarded(suspects.missing, known, scan, report)
-        if any(known[path].form not in {"", form} for path in (*outdated, *missing)):
-            self.writer.set_meta({"former_texts": "kept"})
+        if self._is_foreign(known, suspects.missing):
+            if not full:
+                raise self._foreign()
+            missing = suspects.missing
+        else:
+            missing = self._guarded(suspects.missing, known, scan, report)
         self._apply(changed, missing, known, report, force=outdated)
         report.skipped += len(scan.files) - len(changed)
-        if self.writer.get_meta("former_texts"):
-            self.writer.forget_former_texts()
-            self.writer.set_meta({"former_texts": ""})
         self._finish(report, scan)
         return report
 
@@ -138,15 +136,17 @@ class Indexer:
         self._apply(changed, missing, known, report, force=set())
         return report
 
-    def _refuse_foreign_index(self, known: Mapping[str, KnownNote], missing: Sequence[str]) -> None:
-        """An index keeps to one vault; one that only lies elsewhere now still has its notes."""
+    def _is_foreign(self, known: Mapping[str, KnownNote], missing: Sequence[str]) -> bool:
+        """Whether the index is that of another vault; one that only lies elsewhere now still has its notes."""
         owner = self.writer.get_meta("vault_root")
-        if owner and owner != str(self.vault.root) and 2 * len(missing) > len(known):
-            raise InvalidParameter(
-                f"The index {self.writer.path} belongs to another vault: {owner}.",
-                hint="Choose another place with --db, or replace the index with: second-brain sync --mode full",
-                parameter="db_path",
-            )
+        return bool(owner) and owner != str(self.vault.root) and 2 * len(missing) > len(known)
+
+    def _foreign(self) -> InvalidParameter:
+        return InvalidParameter(
+            f"The index {self.writer.path} belongs to another vault: {self.writer.get_meta('vault_root')}.",
+            hint="Choose another place with --db, or replace the index with: second-brain sync --mode full",
+            parameter="db_path",
+        )
 
     # -- doing it ---------------------------------------------------------------------------------------------------------
 
@@ -190,6 +190,9 @@ class Indexer:
         *,
         force: set[str],
     ) -> None:
+        if any(known[path].form != self.rules.form for path in (*changed, *missing) if path in known):
+            # Remembered before anything is replaced, so that a kill in between forgets nothing.
+            self.writer.set_meta({"former_texts": "kept"})
         # A model may have come or gone since the last look, and its layout with it.
         layouts = {self._layout: self.rules.layout, **self.writer.layouts_in_use()}
         self._preparation = Preparation(self.vault, self.rules, layouts)
@@ -201,6 +204,9 @@ class Indexer:
             report.changed_paths += gone
         rest = [path for path in changed if path not in moved_to]
         self._write(rest, known, report, force=force, files=files)
+        if self.writer.get_meta("former_texts"):
+            self.writer.forget_former_texts()
+            self.writer.set_meta({"former_texts": ""})
 
     def _follow_moves(
         self, changed: Sequence[str], missing: Sequence[str], known: Mapping[str, KnownNote], report: SyncReport

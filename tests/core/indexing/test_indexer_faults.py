@@ -317,3 +317,33 @@ def test_a_worker_that_outlives_a_model_switch_cuts_notes_for_the_new_model_only
 def test_a_quiet_sync_reads_no_note(vault, monkeypatch):
     monkeypatch.setattr(Vault, "read", None)
     assert vault.sync().skipped == 10
+
+
+def test_a_full_sync_replaces_the_index_of_another_vault(tmp_path):
+    first = IndexedVault(tmp_path / "first")
+    for number in range(8):
+        first.write(f"{number}.md", f"heron {number}\n")
+    first.sync()
+    other = IndexedVault(tmp_path / "other")
+    other.write("boat.md", "the boat\n")
+    other.db = first.db
+    with pytest.raises(InvalidParameter, match="another vault"):
+        other.sync()
+    report = other.sync(full=True)
+    assert (report.processed, report.deleted, report.frozen) == (1, 8, "")
+    assert other.sync().processed == 0
+
+
+@pytest.mark.requirement("RG-13")
+def test_a_note_that_is_redacted_later_alone_leaves_nothing_behind(tmp_path):
+    vault = IndexedVault(tmp_path)
+    vault.write("a.md", "the code is zanzibarite today\n")
+    vault.write("b.md", "nothing here\n")
+    vault.sync()
+    careful = IndexedVault(tmp_path, redact=("zanzibarite",))
+    careful.look_at(Batch(paths=frozenset({"a.md"})))
+    vault_file = (vault.root / "a.md").read_text()
+    (vault.root / "a.md").write_text(vault_file + "more\n")
+    careful.look_at(Batch(paths=frozenset({"a.md"})))
+    stored = b"".join(file.read_bytes() for file in vault.db.parent.iterdir())
+    assert b"zanzibarite" not in stored
