@@ -178,9 +178,10 @@ class SecondBrain:
                 self._parsed.move_to_end(path)
                 return kept[1]
             file = self.vault.read(path)
+            text = self.redaction.apply(file.text)
         except (NotFound, NoteUnreadable):
             return None
-        note = parse(path, self.redaction.apply(file.text), inline_tags=self.config.inline_tags)
+        note = parse(path, text, inline_tags=self.config.inline_tags)
         with self._lock:
             self._parsed[path] = (file.stat, note)
             while len(self._parsed) > PARSED_NOTES_KEPT:

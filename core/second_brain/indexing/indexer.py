@@ -89,10 +89,10 @@ class Indexer:
         form = self.rules.form
         outdated = {path for path in scan.files if path in known and (full or known[path].form != form)}
         changed = sorted({*suspects.changed, *outdated})
+        missing: Sequence[str] = suspects.missing
         if self._is_foreign(known, suspects.missing):
             if not full:
                 raise self._foreign()
-            missing = suspects.missing
         else:
             missing = self._guarded(suspects.missing, known, scan, report)
         self._apply(changed, missing, known, report, force=outdated)
@@ -311,14 +311,13 @@ class Indexer:
     def _read(self, path: str, report: SyncReport, *, quiet: bool = False) -> NoteFile | None:
         """The note, redacted; None when it is gone or unreadable (which is remembered, and what the index has is kept)."""
         try:
-            file = self.vault.read(path)
+            return self._preparation.redacted(self.vault.read(path))
         except NotFound:
             return None
         except (NoteUnreadable, InvalidParameter) as error:
             if not quiet:
                 self._remember(path, error.message, report)
             return None
-        return self._preparation.redacted(file)
 
     def _finish(self, report: SyncReport, scan: Scan) -> None:
         self.writer.replace_scan_problems(scan.problems, present=scan.files)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from second_brain.errors import ConfigError
+import regex
+
+from second_brain.errors import ConfigError, NoteUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MARK = "[redacted]"
+LIMIT_S = 3.0
 
 
 class Redaction:
@@ -24,20 +26,29 @@ class Redaction:
         return bool(self._patterns)
 
     def apply(self, text: str) -> str:
-        """*text* with every match replaced by a mark."""
+        """*text* with every match replaced by a mark.
+
+        Raises `NoteUnreadable` when a pattern cannot be decided in `LIMIT_S`: what is not redacted is not to be seen.
+        """
         for pattern in self._patterns:
-            text = pattern.sub(_mark, text)
+            try:
+                text = pattern.sub(_mark, text, timeout=LIMIT_S)
+            except TimeoutError:
+                raise NoteUnreadable(
+                    f"redact_patterns: {pattern.pattern!r} takes longer than {LIMIT_S:.0f} s on this note.",
+                    hint="Simplify the pattern: nested repetitions such as (a+)+ never end.",
+                ) from None
         return text
 
 
-def _mark(match: re.Match[str]) -> str:
+def _mark(match: regex.Match[str]) -> str:
     return MARK + "\n" * match.group().count("\n") if match.group() else ""
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compiled(pattern: str) -> regex.Pattern[str]:
     try:
-        return re.compile(pattern)
-    except re.error as error:
+        return regex.compile(pattern)
+    except regex.error as error:
         raise ConfigError(
             f"redact_patterns: {pattern!r} is not a valid regular expression: {error}.",
             hint="Correct the pattern in the configuration file.",

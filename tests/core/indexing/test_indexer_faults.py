@@ -347,3 +347,14 @@ def test_a_note_that_is_redacted_later_alone_leaves_nothing_behind(tmp_path):
     careful.look_at(Batch(paths=frozenset({"a.md"})))
     stored = b"".join(file.read_bytes() for file in vault.db.parent.iterdir())
     assert b"zanzibarite" not in stored
+
+
+@pytest.mark.requirement("RG-13", "SV-15")
+def test_a_pattern_that_never_ends_hides_its_note_and_stops_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr("second_brain.vault.redaction.LIMIT_S", 0.2)
+    vault = IndexedVault(tmp_path, redact=("(a|aa)+$",))
+    vault.write("hostile.md", "a" * 60 + "!\n")
+    vault.write("other.md", "the boat\n")
+    report = vault.sync()
+    assert report.processed == 1
+    assert "takes longer" in report.errors[0]
