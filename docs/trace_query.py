@@ -100,8 +100,9 @@ def _names(reader: Reader) -> list[str]:
 
 
 def _terms(text: str) -> str:
+    stops = words.stop_words_of([term for term, _ in words.spoken(text)])
     return "".join(
-        f"{position}  {term:8}{'dropped' if term in words.ALL_STOP_WORDS else ''}".rstrip() + "\n"
+        f"{position}  {term:8}{'dropped' if term in stops else ''}".rstrip() + "\n"
         for term, position in words.spoken(text)
     )
 

@@ -78,6 +78,10 @@ class NoteUnreadable(Unavailable):
     """One note cannot be read; the others go on."""
 
 
+class NotRedacted(NoteUnreadable):
+    """What must not be stored of a note could not be told from the rest; nothing of it may be kept."""
+
+
 class IndexUnavailable(Unavailable):
     """The database is damaged (then `damaged` is true), read-only, on a full disk or not there."""
 

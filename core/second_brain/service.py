@@ -149,9 +149,10 @@ class SecondBrain:
 
     def embedder_for(self, fingerprint: str) -> Embedder | None:
         """The embedder that made the vectors of *fingerprint*, if it can be had."""
-        if fingerprint not in self._embedders:
-            self._embedders[fingerprint] = self._find_embedder(fingerprint)
-        return self._embedders[fingerprint]
+        with self._lock:
+            if fingerprint not in self._embedders:
+                self._embedders[fingerprint] = self._find_embedder(fingerprint)
+            return self._embedders[fingerprint]
 
     def _find_embedder(self, fingerprint: str) -> Embedder | None:
         from second_brain.embedding import embedder_for  # noqa: PLC0415
@@ -171,12 +172,13 @@ class SecondBrain:
 
         try:
             stat = self.vault.stat(path) if self.vault.eligible(path) else None
-            kept = self._parsed.get(path)
             if stat is None:
                 return None
-            if kept is not None and kept[0] == stat:
-                self._parsed.move_to_end(path)
-                return kept[1]
+            with self._lock:
+                kept = self._parsed.get(path)
+                if kept is not None and kept[0] == stat:
+                    self._parsed.move_to_end(path)
+                    return kept[1]
             file = self.vault.read(path)
             text = self.redaction.apply(file.text)
         except (NotFound, NoteUnreadable):
@@ -386,12 +388,14 @@ class SecondBrain:
     def close(self) -> None:
         """Release the file and the models; the object may be used again."""
         with self._lock:
-            if self._reader is not None:
-                self._reader.close()
-                self._reader = None
-            for embedder in self._embedders.values():
-                if embedder is not None:
-                    embedder.close()
+            reader, self._reader = self._reader, None
+            embedders = [each for each in self._embedders.values() if each is not None]
             self._embedders.clear()
             self._parsed.clear()
             self._vault = None
+        # Outside the lock: a search that is under way holds the reader and may want the lock.
+        if reader is not None:
+            reader.close()
+        for embedder in embedders:
+            if embedder is not self._given_embedder:
+                embedder.close()

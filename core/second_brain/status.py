@@ -50,7 +50,7 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
         "model": model.fingerprint if model else "",
         "model_available": bool(done),
         "index_size": total,
-        "last_sync_timestamp": float(last_sync) if last_sync else None,
+        "last_sync_timestamp": float(last_sync) if last_sync and reader.scope.whole_vault else None,
         "last_tracked_files": len(known),
         "stale_files": sum(
             1 for path, stat in files.items() if path in known and known[path] != (stat.mtime_ns, stat.size)
@@ -68,7 +68,7 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
         "problems": [{"path": path, "reason": reason} for path, reason in problems],
         "worker": worker,
         "database": str(config.db_path),
-        "database_bytes": config.db_path.stat().st_size,
+        "database_bytes": config.db_path.stat().st_size if reader.scope.whole_vault else None,
         "vault": str(vault.root),
     }
 

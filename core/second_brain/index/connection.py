@@ -39,7 +39,7 @@ def told_in_words(path: Path) -> Iterator[None]:
             f"The index {path} is locked by another program.",
             hint="Wait for the other program to finish, or stop it.",
         ) from error
-    except apsw.CantOpenError as error:
+    except (apsw.CantOpenError, apsw.ConnectionClosedError) as error:
         raise IndexUnavailable(
             f"The index {path} cannot be opened.",
             hint="Check that the folder exists and that you may read and write it, or choose another place with --db.",

@@ -87,7 +87,9 @@ def _sketch(reader: Reader, model: int, dim: int) -> Sketch:
 
 def _build(reader: Reader, model: int, dim: int) -> Sketch:
     rows: list[Any] = reader.connection.execute(
-        "SELECT chunk FROM vectors WHERE model = ? AND chunk IS NOT NULL ORDER BY chunk", (model,)
+        # Of the visible chunks alone: what lies outside a scope may not even decide how it is searched.
+        "SELECT v.chunk FROM chunks c CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id ORDER BY v.chunk",
+        (model,),
     ).fetchall()
     chunks = np.array(rows, dtype=np.int64).reshape(-1)
     samples = _vectors(reader, model, dim, chunks[:: max(1, len(chunks) // SAMPLES)][:SAMPLES])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from second_brain.index import postings
+from second_brain.index import exact, postings
 from second_brain.index.text import STOP_WORDS, query_terms, stem
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ COMPOUND_BONUS = 1.5
 MOST_CONCEPTS = 64
 ADJACENCY_POOL = 200
 """So many of the best notes are looked at for words that stand together."""
-
-ALL_STOP_WORDS = frozenset().union(*STOP_WORDS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,8 @@ def top(score: NDArray[np.float64], limit: int) -> NDArray[np.intp]:
 def concepts_of(reader: Reader, words: Sequence[str], *, correct: bool = True) -> tuple[Concept, ...]:
     """The concepts of a query: stop words dropped (unless nothing else is there), unknown words corrected."""
     asked = list(_query_terms(words))
-    content = [each for each in asked if each[0] not in ALL_STOP_WORDS] or asked
+    stops = stop_words_of([term for term, _, _ in asked])
+    content = [each for each in asked if each[0] not in stops] or asked
     times = Counter(term for term, _, _ in content)
     first: dict[str, tuple[int, int]] = {}
     for term, position, piece in content:
@@ -99,6 +98,16 @@ def concepts_of(reader: Reader, words: Sequence[str], *, correct: bool = True) -
         replace(_concept(reader, term, position, correct=correct), piece=piece, times=times[term])
         for term, (position, piece) in list(first.items())[:MOST_CONCEPTS]
     )
+
+
+def stop_words_of(asked: Sequence[str]) -> frozenset[str]:
+    """The function words of the query's language: English unless two or more words, and more than of English, are another's.
+
+    ``war`` is one in German, but not in a query for the cold war.
+    """
+    counts = {language: sum(map(stops.__contains__, asked)) for language, stops in STOP_WORDS.items()}
+    language = max(counts, key=lambda each: (counts[each], each == "en"))
+    return STOP_WORDS[language] if counts[language] > 1 else STOP_WORDS["en"]
 
 
 def _query_terms(words: Sequence[str]) -> Iterable[tuple[str, int, int]]:
@@ -254,9 +263,11 @@ def spoken(text: str) -> list[tuple[str, int]]:
 
 
 def holders(reader: Reader, text: str) -> NDArray[np.bool_]:
-    """Which visible notes hold every word of *text*, as spelled."""
-    mask = np.ones(len(reader.columns), dtype=np.bool_)
+    """Which visible notes hold the word *text* as spelled; a compound, or a run without spaces, as one piece."""
     found = query_terms(text)
+    if len(found) > 1:
+        return exact.holders(reader, text)
+    mask = np.ones(len(reader.columns), dtype=np.bool_)
     for term, _ in found:
         places, _ = reader.occurrences(term)
         holds = np.zeros(len(mask), dtype=np.bool_)

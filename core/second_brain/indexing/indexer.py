@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound
+from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound, NotRedacted
 from second_brain.indexing.preparing import Helper, Preparation, Rules, can_help, jobs_of
 from second_brain.model import FileStat, NoteFile, stem_of
 from second_brain.vault import changes
@@ -313,6 +313,11 @@ class Indexer:
         try:
             return self._preparation.redacted(self.vault.read(path))
         except NotFound:
+            return None
+        except NotRedacted as error:
+            self.writer.set_meta({"former_texts": "kept"})
+            self.writer.delete([path])
+            self._remember(path, error.message, report)
             return None
         except (NoteUnreadable, InvalidParameter) as error:
             if not quiet:

@@ -15,8 +15,10 @@ import subprocess
 import sys
 from collections import deque
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self
 
+import second_brain
 from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound
 from second_brain.index import note_rows
 from second_brain.index.note_rows import NoteBatch, NoteRecord
@@ -90,6 +92,7 @@ class Job:
     paths: Sequence[str]
 
 
+_HOME = str(Path(second_brain.__file__).parents[1])
 JOBS_AHEAD = 2
 JOB_CHARACTERS = 28_000
 """Two jobs fit in the smallest pipe (64 kB), so neither side ever waits for the other to read."""
@@ -132,11 +135,12 @@ class Helper:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-c", "from second_brain.indexing.preparing import serve; serve()"]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        # -P: the folder one happens to stand in, a vault perhaps, is no place for modules.
+        code = f"import sys; sys.path.append({_HOME!r}); from second_brain.indexing.preparing import serve; serve()"
+        command = [sys.executable, "-P", "-c", code]
         with contextlib.suppress(OSError):
             self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             self._send(self._preparation)
         return self

@@ -12,7 +12,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from second_brain.errors import VaultUnavailable
+from second_brain.errors import IndexUnavailable, SecondBrainError
 from second_brain.vault.changes import CONFIRM_AFTER_S, Batch
 from second_brain.vault.watcher import Watcher
 
@@ -104,7 +104,10 @@ class Worker:
             return
         try:
             report = self._look(batch)
-        except VaultUnavailable as error:
+        except IndexUnavailable:
+            raise
+        except SecondBrainError as error:
+            # The vault is away, or its ignore file cannot be used: what the index has stays.
             self._listener.trouble(f"{error.message} {error.hint}".strip())
             self.watcher.request_reconcile(after_s=RETRY_VAULT_S)
             return

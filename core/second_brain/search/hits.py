@@ -70,7 +70,10 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
         )
     if unavailable:
         scored.warnings.append(f"{unavailable} Excerpts need the notes themselves.")
-    return within_budget(shown, tools.settings.result_budget)
+    fitted = within_budget(shown, tools.settings.result_budget)
+    if len(fitted) < len(shown):
+        scored.warnings.append(f"{len(fitted)} of {len(shown)} hits are shown: more do not fit in the answer's budget.")
+    return fitted
 
 
 def _remark(*, waiting: bool, gone: bool, unavailable: str) -> str:
@@ -197,5 +200,5 @@ def _tokens(shown: list[Hit]) -> int:
 
 
 def _rendered(hit: Hit) -> str:
-    """The longest form that a face shows."""
+    """What an agent is given of a hit."""
     return json.dumps(hit.as_json(), ensure_ascii=False, separators=(",", ":"))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from second_brain.model import Heading, ParsedNote
 
 MOST_LINES = 8
+LONG_LINE = 4_000
 PHRASE_GAIN = 4.0
 _BLANK = re.compile(r"\s*\Z")
 _SPACED = re.compile(r"[0-9a-z\u00df-\u024f\u0370-\u052f]+")
@@ -64,6 +65,7 @@ def best_passage(
     (the weight of the whole query), and preferred when words match as well elsewhere.
     """
     lines = note.text.split("\n")
+    near, within = _still_there(near, lines), _still_there(within, lines)
     starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
     pieces = [span for phrase in phrases for span in _phrase_spans(note.text, phrase)]
     looked_at = {line for span in (within, near) if span for line in range(span[0], span[1] + 1)} if within else None
@@ -76,6 +78,13 @@ def best_passage(
         return beginning(note, limit) if near is None else _window(note, lines, starts, near[0], limit, weights, ())
     line = _best_line(gains, near, note.frontmatter.end_line + 1, wanted)
     return _window(note, lines, starts, line, limit, weights, pieces)
+
+
+def _still_there(span: tuple[int, int] | None, lines: Sequence[str]) -> tuple[int, int] | None:
+    """Lines that the index knows, as far as the text of now has them."""
+    if span is None or span[0] > len(lines):
+        return None
+    return span[0], min(span[1], len(lines))
 
 
 def _gains(
@@ -162,7 +171,7 @@ def _window(
     spans = {*pieces}
     for number in range(before, end + 1):
         shift = starts[number - 1]
-        spans |= {(shift + t.start, shift + t.end) for t in tokens(lines[number - 1]) if t.term in weights}
+        spans |= {(shift + start, shift + end) for start, end in _marks(lines[number - 1], weights, limit)}
     begin = starts[before - 1]
     finish = starts[end - 1] + len(lines[end - 1])
     heading_path = heading_path_at(note.headings, first)
@@ -171,6 +180,16 @@ def _window(
         marks = _inside(sorted(spans), begin, begin + len(text))
         return Snippet(text, before, before + text.count("\n"), marks, heading_path)
     return _cut_line(note.text, starts, first, limit, sorted(spans), heading_path)
+
+
+def _marks(line: str, weights: Mapping[str, float], limit: int) -> list[tuple[int, int]]:
+    """Where *line* holds terms; of a very long line only around the first, which is what will be shown."""
+    start = 0
+    if len(line) > LONG_LINE and weights:
+        found = _pattern(tuple(sorted(weights))).search(line.lower() if line.isascii() else line.casefold())
+        start = max(0, (found.start() if found else 0) - 2 * limit)
+        line = line[start : start + 6 * limit]
+    return [(start + token.start, start + token.end) for token in tokens(line) if token.term in weights]
 
 
 def _cut_line(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from second_brain.errors import ConfigError, NoteUnreadable
+from second_brain.errors import ConfigError, NotRedacted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,13 +28,13 @@ class Redaction:
     def apply(self, text: str) -> str:
         """*text* with every match replaced by a mark.
 
-        Raises `NoteUnreadable` when a pattern cannot be decided in `LIMIT_S`: what is not redacted is not to be seen.
+        Raises `NotRedacted` when a pattern cannot be decided in `LIMIT_S`: what is not redacted is not to be seen.
         """
         for pattern in self._patterns:
             try:
                 text = pattern.sub(_mark, text, timeout=LIMIT_S)
             except TimeoutError:
-                raise NoteUnreadable(
+                raise NotRedacted(
                     f"redact_patterns: {pattern.pattern!r} takes longer than {LIMIT_S:.0f} s on this note.",
                     hint="Simplify the pattern: nested repetitions such as (a+)+ never end.",
                 ) from None

@@ -21,6 +21,7 @@ from second_brain.model import FileStat, NoteFile, folder_of
 from second_brain.vault.decode import decode
 from second_brain.vault.ignore import IGNORE_FILE, IgnoreRules
 
+_LAST_NS = 2**63 - 1
 MAX_NOTE_BYTES = 50 * 1024 * 1024
 
 _OPEN_FLAGS = (
@@ -322,7 +323,8 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _stamp(status: os.stat_result) -> FileStat:
-    return FileStat(status.st_mtime_ns, status.st_size)
+    # A time stamp outside of what a database holds (before 1678, after 2262) is as good as its nearest neighbour.
+    return FileStat(max(-_LAST_NS, min(status.st_mtime_ns, _LAST_NS)), status.st_size)
 
 
 def _contents(descriptor: int, path: str) -> tuple[bytes, os.stat_result]:

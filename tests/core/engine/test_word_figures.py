@@ -70,7 +70,8 @@ def counted(note):
 def plain_scores(notes, query):
     """BM25F as `words` describes it, over just these notes."""
     vocabulary = set().union(*(note.body for note in notes), *(field for note in notes for field in note.fields))
-    asked = [each for each in _spread(query) if each[0] not in words.ALL_STOP_WORDS]
+    stops = words.stop_words_of([each[0] for each in _spread(query)])
+    asked = [each for each in _spread(query) if each[0] not in stops]
     times = Counter(term for term, _, _ in asked)
     concepts = [each for number, each in enumerate(asked) if each[0] not in {term for term, _, _ in asked[:number]}]
     mean = sum(note.length for note in notes) / len(notes)
