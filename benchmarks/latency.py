@@ -246,6 +246,7 @@ def _rank(brain: SecondBrain, query: str, arguments: Mapping[str, Any]) -> objec
     reader = brain.reader
     with reader.snapshot():
         try:
-            return engine.rank(reader, request, brain.tools, narrowing.allowed(reader, request.query))
+            allowed = narrowing.allowed(reader, request.query)
+            return engine.rank(reader, request, brain.tools, allowed, engine.embed(reader, request, brain.tools))
         except InvalidParameter:
             return None

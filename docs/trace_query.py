@@ -78,7 +78,7 @@ def trace(brain: SecondBrain, query: str) -> dict[str, str]:
         nearest: dict[int, vectors.Passage] = {}
         for passage in vectors.nearest(reader, model, vector, allowed=None, limit=engine.POOL):
             nearest.setdefault(passage.place, passage)
-        scored = engine.rank(reader, request, brain.tools, None)
+        scored = engine.rank(reader, request, brain.tools, None, engine.embed(reader, request, brain.tools))
         weight = _weight(request.query.text, ranking, embedder)
         names = _names(reader)
         blocks = {

@@ -53,7 +53,7 @@ def candidates(
 
     None when the signs of these vectors tell too little: then only an exact search will do.
     """
-    sketch = _sketch(reader, model, dim)
+    sketch = _sketch(reader, model, dim, layout)
     if not sketch.faithful:
         return None
     distance = np.bitwise_count(sketch.bits ^ _signs(query[None, :])[0]).sum(axis=1, dtype=np.int32)
@@ -77,19 +77,20 @@ def _near(distance: NDArray[np.int32], keep: int) -> NDArray[np.bool_]:
     return np.asarray(distance <= np.partition(distance, keep)[keep])
 
 
-def _sketch(reader: Reader, model: int, dim: int) -> Sketch:
+def _sketch(reader: Reader, model: int, dim: int, layout: int) -> Sketch:
     sketches = _SKETCHES.setdefault(reader, {})
     known = sketches.get(model)
     if known is None or known.generation != reader.generation:
-        known = sketches[model] = _build(reader, model, dim)
+        known = sketches[model] = _build(reader, model, dim, layout)
     return known
 
 
-def _build(reader: Reader, model: int, dim: int) -> Sketch:
+def _build(reader: Reader, model: int, dim: int, layout: int) -> Sketch:
     rows: list[Any] = reader.connection.execute(
         # Of the visible chunks alone: what lies outside a scope may not even decide how it is searched.
-        "SELECT v.chunk FROM chunks c CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id ORDER BY v.chunk",
-        (model,),
+        "SELECT v.chunk FROM chunks c CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id"
+        " WHERE c.layout = ? ORDER BY v.chunk",
+        (model, layout),
     ).fetchall()
     chunks = np.array(rows, dtype=np.int64).reshape(-1)
     samples = _vectors(reader, model, dim, chunks[:: max(1, len(chunks) // SAMPLES)][:SAMPLES])

@@ -91,10 +91,11 @@ def search(reader: Reader, request: Request, tools: Tools) -> Answer:
     Without text the newest notes come first and no embedder is called.  When the embedder is unavailable, words alone rank
     and the answer says so.  Raises `InvalidParameter`, naming the field, for a tag or folder that the index does not know.
     """
+    asked = embed(reader, request, tools)
     with reader.snapshot():
         narrowing.check(reader, request.query.filters)
         allowed = narrowing.allowed(reader, request.query, tools.settings.exclude_status)
-        scored = rank(reader, request, tools, allowed)
+        scored = rank(reader, request, tools, allowed, asked)
         shown = hits.show(reader, request, scored, tools)
         model = vectors.active_model(reader)
         message = "" if shown else narrowing.nothing_found(reader, request.query, allowed)
@@ -109,13 +110,49 @@ def search(reader: Reader, request: Request, tools: Tools) -> Answer:
         )
 
 
-def rank(reader: Reader, request: Request, tools: Tools, allowed: NDArray[np.bool_] | None) -> Scored:
-    """The best `top_k` notes of *request* among *allowed* (None: all visible ones)."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query's vector by the model of `fingerprint`; None where there is nothing to compare, or the embedder failed."""
+
+    fingerprint: str | None = None
+    vector: NDArray[np.float32] | None = None
+
+
+def embed(reader: Reader, request: Request, tools: Tools) -> Asked:
+    """Ask the embedder that made the index's vectors, outside of any snapshot: it may take long, and others want the reader.
+
+    Raises `InvalidParameter` as `search` does, before anything is asked.
+    """
+    with reader.snapshot():
+        narrowing.check(reader, request.query.filters)
+        if request.ranking is Ranking.WORDS or not request.query.text.strip():
+            return Asked()
+        fingerprint = _fingerprint(reader, request.ranking)
+        if fingerprint is None or not _has_vectors(reader, fingerprint):
+            return Asked(fingerprint)
+    embedder = tools.embedder_for(fingerprint)
+    if embedder is None:
+        return Asked(fingerprint)
+    try:
+        return Asked(fingerprint, embedder.embed_query(request.query.text))
+    except EmbedderUnavailable:
+        return Asked(fingerprint)
+
+
+def _fingerprint(reader: Reader, ranking: Ranking) -> str | None:
+    if ranking is Ranking.MEANING:
+        return vectors.note_model(reader)
+    model = vectors.active_model(reader)
+    return model.fingerprint if model else None
+
+
+def rank(reader: Reader, request: Request, tools: Tools, allowed: NDArray[np.bool_] | None, asked: Asked) -> Scored:
+    """The best `top_k` notes of *request* among *allowed* (None: all visible ones), by what `embed` gave."""
     query = request.query
     if not query.text.strip():
         return _newest(reader, request, allowed)
     if request.ranking is Ranking.MEANING:
-        scored = _by_meaning(reader, request, tools, allowed)
+        scored = _by_meaning(reader, request, allowed, asked)
         if scored is not None:
             return scored
     concepts = words.concepts_of(reader, [*query.words, *query.phrases])
@@ -124,7 +161,7 @@ def rank(reader: Reader, request: Request, tools: Tools, allowed: NDArray[np.boo
         # Signs alone have no words: what holds the piece is found all the same.
         ranking = replace(ranking, score=ranking.score + 1e-6)
     if request.ranking is Ranking.BEST:
-        return _best(reader, request, tools, allowed, ranking)
+        return _best(reader, request, tools, allowed, (ranking, asked))
     scored = _by_words(reader, request, allowed, ranking)
     if request.ranking is Ranking.MEANING:
         scored.warnings.append(_meaning_failed(reader, tools))
@@ -154,11 +191,11 @@ def _by_words(reader: Reader, request: Request, allowed: NDArray[np.bool_] | Non
     )
 
 
-def _by_meaning(reader: Reader, request: Request, tools: Tools, allowed: NDArray[np.bool_] | None) -> Scored | None:
+def _by_meaning(reader: Reader, request: Request, allowed: NDArray[np.bool_] | None, asked: Asked) -> Scored | None:
     """Whole-note cosine, exactly as the first version ranked; None when no embedder can answer."""
     fingerprint = vectors.note_model(reader)
-    vector = _query_vector(reader, request, tools, fingerprint)
-    if fingerprint is None or vector is None:
+    vector = asked.vector
+    if fingerprint is None or vector is None or fingerprint != asked.fingerprint:
         return None
     places, cosines = vectors.note_cosines(reader, fingerprint, vector, allowed=allowed)
     order = np.lexsort((places, -cosines))[: request.top_k]
@@ -172,11 +209,16 @@ def _by_meaning(reader: Reader, request: Request, tools: Tools, allowed: NDArray
 
 
 def _best(
-    reader: Reader, request: Request, tools: Tools, allowed: NDArray[np.bool_] | None, ranking: WordRanking
+    reader: Reader,
+    request: Request,
+    tools: Tools,
+    allowed: NDArray[np.bool_] | None,
+    found: tuple[WordRanking, Asked],
 ) -> Scored:
     model = vectors.active_model(reader)
-    vector = _query_vector(reader, request, tools, model.fingerprint if model else None)
-    if model is None or vector is None:
+    ranking, asked = found
+    vector = asked.vector
+    if model is None or vector is None or model.fingerprint != asked.fingerprint:
         scored = _by_words(reader, request, allowed, ranking)
         scored.ranking = Ranking.BEST
         scored.warnings.append(_meaning_failed(reader, tools))
@@ -231,18 +273,6 @@ def _covers(request: Request, embedder: QueryEmbedder | None) -> bool:
 
 def _best_completeness(ranking: WordRanking) -> float:
     return float(words.completeness(ranking.matched, ranking.idf).max(initial=0.0))
-
-
-def _query_vector(
-    reader: Reader, request: Request, tools: Tools, fingerprint: str | None
-) -> NDArray[np.float32] | None:
-    embedder = tools.embedder_for(fingerprint) if fingerprint else None
-    if embedder is None or not _has_vectors(reader, fingerprint):
-        return None
-    try:
-        return embedder.embed_query(request.query.text)
-    except EmbedderUnavailable:
-        return None
 
 
 def _has_vectors(reader: Reader, fingerprint: str | None) -> bool:

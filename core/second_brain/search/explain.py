@@ -27,6 +27,7 @@ class WhyNot:
 
 def why_not(reader: Reader, request: Request, path: str, tools: Tools) -> WhyNot:
     """Explain where the visible note *path* stands for *request*: which filter drops it, which words it lacks, its rank."""
+    asked = engine.embed(reader, request, tools)
     with reader.snapshot():
         row = catalog.note_at(reader, path)
         if row is None:
@@ -40,7 +41,7 @@ def why_not(reader: Reader, request: Request, path: str, tools: Tools) -> WhyNot
             return WhyNot(path, None, tuple(reasons))
         allowed = narrowing.allowed(reader, request.query, tools.settings.exclude_status)
         wide = replace(request, top_k=len(reader.columns))
-        scored = engine.rank(reader, wide, tools, allowed)
+        scored = engine.rank(reader, wide, tools, allowed, asked)
         rank = scored.places.index(place) + 1 if place in scored.places else None
         return WhyNot(path, rank, tuple(_ranked(request, place, rank, scored)))
 
