@@ -82,7 +82,6 @@ def test_closing_while_a_search_runs_ends(tmp_path, monkeypatch):
         started.set()
         going.wait(5)
         assert brain.vault
-        return None
 
     monkeypatch.setattr(brain, "read_parsed", read)
     thread = threading.Thread(target=lambda: brain.search(brain.request(query="heron", ranking="words")), daemon=True)
