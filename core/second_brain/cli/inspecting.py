@@ -57,7 +57,8 @@ def _status_rows(session: Session, found: dict[str, Any]) -> Iterator[tuple[str,
     yield "last sync", ago(synced, time.time()) if synced else "never"
     worker = found["worker"]
     yield "watching", f"process {worker['pid']} keeps it current ({worker['mode']})" if worker else "nobody now"
-    yield "index", f"{found['database']} ({size(found['database_bytes'])})"
+    of_size = "" if found["database_bytes"] is None else f" ({size(found['database_bytes'])})"
+    yield "index", f"{found['database']}{of_size}"
     if not found["notes"] and not session.scope.scope.whole_vault:
         session.out.warn("No note lies in this scope.")
 
