@@ -110,6 +110,8 @@ def test_every_note_table_is_cut_to_the_scope(vault, table):
     with vault.reader() as whole, vault.reader(Scope(folders=("01-Projects",))) as scoped:
         visible = {row[0] for row in scoped.connection.execute(f"SELECT {key} FROM files")}
         rows = whole.connection.execute(f"SELECT {key}, * FROM {table}").fetchall()
+        if table == "problems":  # of files that are not in the index too, told by their folder
+            visible = {row[0] for row in rows if row[0].startswith("01-Projects/")}
         expected = sorted(map(repr, (row for row in rows if row[0] in visible)))
         assert sorted(map(repr, scoped.connection.execute(f"SELECT {key}, * FROM {table}"))) == expected
 
