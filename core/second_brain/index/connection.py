@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 import time
 from typing import TYPE_CHECKING
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+LOG = logging.getLogger(__name__)
+
+DATABASE_SUFFIX = ".db"
+SQLITE_MARK = b"SQLite format 3\0"
 BUSY_MS = 5_000
 _FULL_BELOW = 1 << 20  # bytes
 
@@ -81,10 +86,29 @@ def corrupt(path: Path) -> IndexUnavailable:
     return error
 
 
+def refuse_foreign_file(path: Path) -> None:
+    """Raises `IndexUnavailable` for a file that neither is nor was a database; before it is locked, opened or moved.
+
+    What looks like one is a file with SQLite's mark, an empty one, or one that is named as ours are: the mark may be damaged.
+    """
+    try:
+        if not path.is_file() or path.suffix == DATABASE_SUFFIX:
+            return
+        with path.open("rb") as file:
+            head = file.read(len(SQLITE_MARK))
+    except OSError:
+        return  # opening it as a database tells what is wrong
+    if head and head != SQLITE_MARK:
+        raise IndexUnavailable(
+            f"{path} is not a Second Brain index, and is left as it is.", hint="Choose another place with --db."
+        )
+
+
 def set_aside(path: Path) -> Path:
     """Move a damaged database out of the way and return where it is now."""
     kept = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
     path.replace(kept)
+    LOG.warning("%s was damaged and is kept as %s; a new index is built", path, kept.name)
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     return kept

@@ -337,6 +337,7 @@ def open_writer(path: Path, *, verify: bool = False) -> Writer:
     Raises `WriterBusy` when another process writes it, `IndexUnavailable` when it is damaged or cannot be written,
     `OutOfDate` when a newer program made it.
     """
+    connections.refuse_foreign_file(path)
     lock = writer_lock.acquire(path)
     try:
         with connections.told_in_words(path):
