@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import pickle
-import select
 import subprocess
 import sys
 from collections import deque
@@ -164,7 +163,7 @@ class Helper:
         process.wait()
 
     def results(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Prepared]]:
-        """What becomes of *jobs*, the first one first.  Whatever the helper has not got to is done here instead of waiting."""
+        """What becomes of *jobs*, in order.  The first is done here, while the helper starts; all are when it is gone."""
         waiting = deque(jobs)
         asked: deque[Job] = deque()
         first = waiting.popleft()
@@ -172,26 +171,13 @@ class Helper:
         yield first, self._preparation.prepare(first)
         while waiting or asked:
             self._ask(waiting, asked)
-            if asked and (not waiting or self._has_answered()):
-                job = asked.popleft()
-                yield job, self._receive() or self._preparation.prepare(job)
-            elif waiting:
-                job = waiting.pop()
-                yield job, self._preparation.prepare(job)
+            job = asked.popleft() if asked else waiting.popleft()
+            yield job, self._receive() or self._preparation.prepare(job)
 
     def _ask(self, waiting: deque[Job], asked: deque[Job]) -> None:
         while waiting and len(asked) < JOBS_AHEAD and self._process is not None:
             asked.append(waiting.popleft())
             self._send(asked[-1])
-
-    def _has_answered(self) -> bool:
-        """Whether a result can be read at once; a helper that is gone has, it answers with nothing."""
-        if self._process is None or self._process.stdout is None:
-            return True
-        try:
-            return bool(select.select([self._process.stdout], [], [], 0)[0])
-        except (OSError, ValueError):
-            return True  # no such thing as select on pipes here: wait for the result
 
     def _send(self, message: object) -> None:
         if self._process is not None and self._process.stdin is not None:
