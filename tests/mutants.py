@@ -130,7 +130,7 @@ MUTANTS = (
     ),
     Mutant("search/hits.py", "fitted.pop()", "fitted.pop(0)", ("test_engine_snippets.py",)),
     Mutant("search/snippets.py", "text[: max(0, limit - 1)]", "text[:limit]", ("test_engine_snippets.py",)),
-    Mutant("index/postings.py", "& MOST_TIMES < MOST_TIMES", "& MOST_TIMES <= MOST_TIMES", ("test_engine_why.py",)),
+    Mutant("index/term_batch.py", "& MOST_TIMES < MOST_TIMES", "& MOST_TIMES <= MOST_TIMES", ("test_engine_why.py",)),
 )
 
 

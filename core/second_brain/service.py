@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from second_brain.errors import (
     EmbedderUnavailable,
-    IndexUnavailable,
     InvalidParameter,
     NoteUnreadable,
     NotFound,
@@ -267,15 +266,9 @@ class SecondBrain:
     @contextlib.contextmanager
     def writer(self, *, rebuild_damaged: bool = False) -> Iterator[Writer]:
         """The one writer of the index, for as long as the block runs."""
-        from second_brain.index.writer import open_writer, set_aside  # noqa: PLC0415
+        from second_brain.index.writer import open_writer  # noqa: PLC0415
 
-        try:
-            writer = open_writer(self.config.db_path, verify=rebuild_damaged)
-        except IndexUnavailable as error:
-            if not (rebuild_damaged and error.damaged):
-                raise
-            set_aside(self.config.db_path)
-            writer = open_writer(self.config.db_path)
+        writer = open_writer(self.config.db_path, rebuild_damaged=rebuild_damaged)
         try:
             yield writer
         finally:

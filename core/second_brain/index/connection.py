@@ -106,7 +106,12 @@ def refuse_foreign_file(path: Path) -> None:
 
 def set_aside(path: Path) -> Path:
     """Move a damaged database out of the way and return where it is now."""
-    kept = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    name = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+    kept = path.with_name(name)
+    number = 1
+    while kept.exists():
+        number += 1
+        kept = path.with_name(f"{name}-{number}")
     path.replace(kept)
     LOG.warning("%s was damaged and is kept as %s; a new index is built", path, kept.name)
     for suffix in ("-wal", "-shm"):

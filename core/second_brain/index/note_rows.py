@@ -10,26 +10,26 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from second_brain.index import postings
 from second_brain.index.schema import tag_key, value_key
-from second_brain.index.text import exact, fold, is_english, placed_terms
+from second_brain.index.term_batch import TermsBuilder, pack_fields
+from second_brain.index.terms import placed_terms, term_names
+from second_brain.index.text import exact, fold, is_english
 from second_brain.model import stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import apsw
-    from numpy.typing import NDArray
 
+    from second_brain.index.term_batch import Terms
+    from second_brain.index.terms import PlacedTerms
     from second_brain.model import Chunk, NoteFile, ParsedNote
 
-ENGLISH_SAMPLE = 2_000
+ENGLISH_SAMPLE = 500
 """So many terms tell a note's language."""
 
 _SPACED_CHAR = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\uffff]")
-_WORD_END = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\uffff]+\Z")
+_SPACED_RUN = re.compile(rf"{_SPACED_CHAR.pattern}+")
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -58,18 +58,20 @@ class NoteBatch:
 
     paths: tuple[str, ...]
     rows: Mapping[str, list[tuple[object, ...]]]
-    vectors: tuple[tuple[int, postings.TermVector], ...]
+    terms: Terms
     problems: tuple[str, ...]
 
 
 def build(records: Sequence[tuple[int, NoteRecord]]) -> NoteBatch:
     """The rows and terms of notes under their numbers."""
     rows: Rows = defaultdict(list)
-    vectors = tuple((doc, _add_note(rows, doc, record)) for doc, record in records)
+    builder = TermsBuilder()
+    for doc, record in records:
+        _add_note(rows, builder, doc, record)
     return NoteBatch(
         tuple(record.file.path for _, record in records),
         dict(rows),
-        vectors,
+        builder.terms(),
         tuple(record.problems for _, record in records),
     )
 
@@ -81,11 +83,11 @@ def insert(connection: apsw.Connection, batch: NoteBatch) -> None:
         connection.executemany(statement, values)
 
 
-def _add_note(rows: Rows, doc: int, record: NoteRecord) -> postings.TermVector:
+def _add_note(rows: Rows, builder: TermsBuilder, doc: int, record: NoteRecord) -> None:
     note = record.note
-    names, positions, before = _terms_and_edges(note.text, record.chunks)
+    body, before = _terms_and_edges(note.text, record.chunks)
     words = before[len(note.text)]
-    rows[_FILE].append(_file_row(doc, record, words, english=is_english(names[:ENGLISH_SAMPLE])))
+    rows[_FILE].append(_file_row(doc, record, words, english=is_english(body.names[:ENGLISH_SAMPLE])))
     rows[_TAG] += [(note.path, tag.name, tag.source.value, tag_key(tag.name)) for tag in note.tags]
     _add_parts(rows, doc, note)
     rows["INSERT INTO texts(doc, text, exact) VALUES(?, ?, ?)"].append(
@@ -93,7 +95,7 @@ def _add_note(rows: Rows, doc: int, record: NoteRecord) -> postings.TermVector:
     )
     for layout, chunks in record.chunks.items():
         rows[_CHUNK] += _chunk_rows(doc, layout, chunks, before)
-    return postings.vector_of(names, positions, postings.pack_fields(_field_terms(note)))
+    builder.add(doc, body, pack_fields(_field_terms(note)))
 
 
 _FILE = (
@@ -177,7 +179,7 @@ def _add(rows: Rows, table: str, doc: int, values: Iterable[tuple[object, ...]])
 
 def insert_chunks(connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], text: str) -> None:
     """Write the chunks of one more layout of the note *text*."""
-    before = _terms_and_edges(text, {layout: chunks})[2]
+    before = _terms_and_edges(text, {layout: chunks})[1]
     connection.executemany(_CHUNK, _chunk_rows(doc, layout, chunks, before))
 
 
@@ -201,31 +203,37 @@ def _chunk_rows(doc: int, layout: int, chunks: Sequence[Chunk], before: Mapping[
     ]
 
 
-def _terms_and_edges(
-    text: str, chunks: Mapping[int, Sequence[Chunk]]
-) -> tuple[list[str], NDArray[np.uint32], dict[int, int]]:
+def _terms_and_edges(text: str, chunks: Mapping[int, Sequence[Chunk]]) -> tuple[PlacedTerms, dict[int, int]]:
     """The terms of a text with their positions, and how many positions start before each edge of its chunks.
 
     The text is taken apart between the edges, once; a word that an edge cuts belongs to where it starts.
     """
-    names: list[str] = []
-    parts: list[NDArray[np.uint32]] = []
-    before: dict[int, int] = {}
-    count = last = 0
-    edges = sorted({edge for each in chunks.values() for chunk in each for edge in (chunk.start, chunk.end)})
-    for offset in [*edges, len(text)]:
-        edge = offset
-        if 0 < offset < len(text) and _SPACED_CHAR.match(text, offset):
-            cut = _WORD_END.search(text, last, offset)
-            edge = cut.start() if cut else offset
+    edges = sorted(
+        {len(text), *(edge for each in chunks.values() for chunk in each for edge in (chunk.start, chunk.end))}
+    )
+    pieces: list[str] = []
+    at: dict[int, tuple[int, bool]] = {}  # edge -> how many pieces stand before it, and whether it cuts a word
+    last = looked_from = 0
+    for offset in edges:
+        edge = _word_start(text, offset, looked_from, last)
         if edge > last:
-            found, places, width = placed_terms(text[last:edge])
-            names += found
-            parts.append(np.frombuffer(places, dtype=np.uint32) + np.uint32(count))
-            count += width
+            pieces.append(text[last:edge])
             last = edge
-        before[offset] = count + (edge < offset)
-    return names, np.concatenate(parts) if parts else np.empty(0, dtype=np.uint32), before
+        at[offset] = len(pieces), edge < offset
+        looked_from = offset
+    placed = placed_terms(pieces)
+    ends = (0, *placed.ends)
+    return placed, {offset: ends[count] + cuts for offset, (count, cuts) in at.items()}
+
+
+def _word_start(text: str, offset: int, looked_from: int, start_there: int) -> int:
+    """Where the word begins that *offset* cuts, *offset* when it cuts none; *start_there* answers for *looked_from* before it."""
+    if not (0 < offset < len(text) and _SPACED_CHAR.match(text, offset)):
+        return offset
+    # Backwards, and never over the same text twice: one word may be as long as a note.
+    run = _SPACED_RUN.match(text[looked_from:offset][::-1])
+    start = offset - (run.end() if run else 0)
+    return start_there if start == looked_from else start
 
 
 def text_hash(embedded: str) -> bytes:
@@ -234,10 +242,10 @@ def text_hash(embedded: str) -> bytes:
 
 
 def _field_terms(note: ParsedNote) -> Iterable[list[str]]:
-    """Terms of title (and file name), aliases, headings, tags: the order of `postings.FIELDS`."""
+    """Terms of title (and file name), aliases, headings, tags: the order of `term_batch.FIELDS`."""
     stem = stem_of(note.path)
     title = note.title if fold(note.title) == fold(stem) else f"{note.title}\n{stem}"
-    yield placed_terms(title)[0]
-    yield placed_terms("\n".join(note.aliases))[0]
-    yield placed_terms("\n".join(heading.text for heading in note.headings))[0]
-    yield placed_terms("\n".join(tag.name for tag in note.tags))[0]
+    yield term_names(title)
+    yield term_names("\n".join(note.aliases))
+    yield term_names("\n".join(heading.text for heading in note.headings))
+    yield term_names("\n".join(tag.name for tag in note.tags))

@@ -11,55 +11,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import numpy as np
 
-from second_brain.index.text import stem
+from second_brain.index.term_batch import FIELDS, MOST_TIMES
+from second_brain.index.text import begins, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    import apsw
     from numpy.typing import NDArray
 
-FIELDS = ("title", "alias", "heading", "tag")
-MOST_TIMES = 0xFF
+    from second_brain.index.term_batch import Terms
+
+MOST_WRITTEN = 300_000
+"""So many terms are remembered as written, some 30 MB."""
+
 MERGE_WIDTH = 16
 """So many segments of one size class are merged into one of the next."""
-
-
-@dataclass(frozen=True, slots=True)
-class TermVector:
-    """One note's terms: in the body, in text order, stands ``terms[codes[i]]`` at ``positions[i]``; `fields` maps a term to its
-    packed field frequencies.
-    """
-
-    terms: Sequence[str]
-    codes: NDArray[np.uint32]
-    positions: NDArray[np.uint32]
-    fields: Mapping[str, int]
-
-
-def vector_of(body: Sequence[str], positions: NDArray[np.uint32], fields: Mapping[str, int]) -> TermVector:
-    """The vector of a note whose text has the terms *body* at *positions*."""
-    code: defaultdict[str, int] = defaultdict()
-    code.default_factory = code.__len__
-    codes = np.fromiter(map(code.__getitem__, body), dtype=np.uint32, count=len(body))
-    return TermVector(list(code), codes, positions, fields)
-
-
-def pack_fields(fields: Iterable[Iterable[str]]) -> dict[str, int]:
-    """The terms of title, aliases, headings and tags (in the order of `FIELDS`) as packed frequencies."""
-    packed: dict[str, int] = {}
-    for number, terms in enumerate(fields):
-        shift = 8 * number
-        for term in terms:
-            value = packed.get(term, 0)
-            if (value >> shift) & MOST_TIMES < MOST_TIMES:
-                packed[term] = value + (1 << shift)
-    return packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +56,15 @@ class Postings:
 
 
 def _decode(data: bytes) -> Postings:
-    numbers = np.frombuffer(data, dtype="<u4")
-    n = int(numbers[0])
-    return Postings(
+    """A row; raises `apsw.CorruptError` for one that does not add up, as SQLite does for a page."""
+    numbers = np.frombuffer(data, dtype="<u4") if len(data) % 4 == 0 else _NOTHING
+    n = int(numbers[0]) if len(numbers) else 0
+    found = Postings(
         numbers[1 : n + 1], numbers[n + 1 : 2 * n + 1], numbers[2 * n + 1 : 3 * n + 1], numbers[3 * n + 1 :]
     )
+    if not n or len(found.positions) != int(found.body_tf.sum()):
+        raise apsw.CorruptError
+    return found
 
 
 def _concatenate(parts: Sequence[Postings]) -> Postings:
@@ -103,7 +78,14 @@ def _concatenate(parts: Sequence[Postings]) -> Postings:
     )
 
 
-EMPTY = Postings(*(np.empty(0, dtype=np.uint32) for _ in range(4)))
+_NOTHING = np.empty(0, dtype=np.uint32)
+EMPTY = Postings(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
+
+
+def verify(connection: apsw.Connection) -> None:
+    """Look at every row; raises `apsw.CorruptError` for one that does not add up."""
+    for (data,) in connection.execute("SELECT data FROM postings"):
+        _decode(data)
 
 
 def read(connection: apsw.Connection, term: str) -> Postings:
@@ -115,28 +97,57 @@ def read(connection: apsw.Connection, term: str) -> Postings:
     return _concatenate(parts) if parts else EMPTY
 
 
-def write(connection: apsw.Connection, notes: Sequence[tuple[int, TermVector]]) -> None:
-    """Write one segment for *notes* (doc, terms); inside the caller's transaction, docs ascending."""
-    if not notes:
+def read_beginning(connection: apsw.Connection, letter: str) -> Postings:
+    """As `read`, of a character of an unspaced script: by itself and as the beginning of pairs."""
+    rows = connection.execute(
+        "SELECT p.term, p.data FROM segments s CROSS JOIN postings p ON p.segment = s.id"
+        " AND p.term >= ? AND p.term < ? ORDER BY s.id",
+        (letter, letter + "\U0010ffff"),
+    )
+    parts = [_decode(data) for term, data in rows if begins(letter, term)]
+    return _united(parts) if parts else EMPTY
+
+
+def _united(parts: Sequence[Postings]) -> Postings:
+    """The occurrences of several terms as those of one."""
+    found = _concatenate(parts)
+    docs, place = np.unique(found.docs, return_inverse=True)
+    fields = np.zeros(len(docs), dtype=np.uint32)
+    for number in range(len(FIELDS)):
+        times = np.bincount(place, weights=found.field_tf(number), minlength=len(docs))
+        fields |= np.minimum(times, MOST_TIMES).astype(np.uint32) << np.uint32(8 * number)
+    order = np.lexsort((found.positions, np.repeat(place, found.body_tf)))
+    tf = np.bincount(place, weights=found.body_tf, minlength=len(docs))
+    return Postings(docs, fields, tf.astype(np.uint32), found.positions[order])
+
+
+def write(connection: apsw.Connection, terms: Terms, written: set[str]) -> None:
+    """Write one segment; inside the caller's transaction.
+
+    *written* are terms that the vocabulary surely has; it gains those of the segment, so empty it after a rollback.
+    """
+    if not len(terms.docs):
         return
-    terms = sorted(set().union(*(vector.terms for _, vector in notes), *(vector.fields for _, vector in notes)))
-    number = {term: index for index, term in enumerate(terms)}.__getitem__
-    docs = np.array([doc for doc, _ in notes], dtype=np.int64)
-    body = np.concatenate([np.fromiter(map(number, vector.terms), dtype=np.int64)[vector.codes] for _, vector in notes])
-    fields = np.fromiter(chain.from_iterable(map(number, vector.fields) for _, vector in notes), dtype=np.int64)
+    order = sorted(range(len(terms.names)), key=terms.names.__getitem__)
+    names = [terms.names[place] for place in order]
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
     pairs = _gather(
-        (body << 32) | np.repeat(docs, [len(vector.codes) for _, vector in notes]),
-        np.concatenate([vector.positions for _, vector in notes]).astype(np.int64),
-        (fields << 32) | np.repeat(docs, [len(vector.fields) for _, vector in notes]),
-        np.fromiter(chain.from_iterable(vector.fields.values() for _, vector in notes), dtype=np.int64),
+        (number[terms.codes] << 32) | np.repeat(np.tile(terms.docs, 2), terms.body_sizes),
+        terms.positions.astype(np.int64),
+        (number[terms.field_codes] << 32) | np.repeat(terms.docs, terms.field_sizes),
+        terms.field_values.astype(np.int64),
     )
     connection.executemany(
         "INSERT OR IGNORE INTO terms(term, stem) VALUES(?, ?)",
-        ((term, root if (root := stem(term)) != term else None) for term in terms),
+        [(name, root if (root := stem(name)) != name else None) for name in names if name not in written],
     )
+    if len(written) > MOST_WRITTEN:
+        written.clear()
+    written.update(names)
     segment = (connection.execute("SELECT max(id) FROM segments").get or 0) + 1
-    connection.execute("INSERT INTO segments(id, docs) VALUES(?, ?)", (segment, len(notes)))
-    _insert(connection, segment, terms, pairs)
+    connection.execute("INSERT INTO segments(id, docs) VALUES(?, ?)", (segment, len(terms.docs)))
+    _insert(connection, segment, names, pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,20 +221,24 @@ def _insert(connection: apsw.Connection, segment: int, terms: Sequence[str], pai
     )
 
 
-def merge_if_due(connection: apsw.Connection, live: NDArray[np.int64]) -> None:
-    """Merge segments where a size class is full; everything when many notes in them are dead.  *live*: docs, sorted."""
+def merge_if_due(connection: apsw.Connection, live: NDArray[np.int64]) -> bool:
+    """Merge segments where a size class is full; everything when many notes in them are dead.  *live*: docs, sorted.
+
+    Returns whether terms may have been forgotten.
+    """
     segments: list[Any] = connection.execute("SELECT id, docs FROM segments ORDER BY id").fetchall()
     total = sum(docs for _, docs in segments)
     if len(segments) > 1 and total - len(live) > 100 + total // 3:
         merge(connection, [segment for segment, _ in segments], live)
         purge_terms(connection)
-        return
+        return True
     classes: defaultdict[int, list[int]] = defaultdict(list)
     for segment, docs in segments:
         classes[_size_class(docs)].append(segment)
     for _, members in sorted(classes.items()):
         if len(members) >= MERGE_WIDTH:
             merge(connection, members, live)
+    return False
 
 
 def _size_class(docs: int) -> int:
@@ -256,6 +271,8 @@ def _live_pairs(
         for segment in segments
         for row in connection.execute("SELECT term, data FROM postings WHERE segment = ?", (segment,))
     ]
+    for _, data in rows:
+        _decode(data)
     terms = sorted({term for term, _ in rows})
     number_of = {term: number for number, term in enumerate(terms)}
     numbers = np.frombuffer(b"".join(data for _, data in rows), dtype="<u4").astype(np.int64)

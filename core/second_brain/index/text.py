@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from operator import add
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ _UNSEEN: Final = "\u00ad\u034f\u180b-\u180f\u200c\u200d\u2060\ufe00-\ufe0f"
 # These follow a letter that composition joins them to: Hangul vowels and finals, halfwidth voicing marks and jamo.
 _JOINED: Final = "\u1160-\u11ff\u314f-\u3163\uff9e\uff9f\uffc2-\uffdc"
 # Written without spaces: Thai, Lao, Myanmar, Khmer, Han, kana, bopomofo; and Hangul, where particles stick to words.
-_UNSPACED: Final = (
+UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u19e0-\u19ff\u3005-\u3007\u3021-\u3029\u3031-\u303c"
     "\u3040-\u318f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\ua9e0-\ua9ff\uaa60-\uaa7f"
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
@@ -72,9 +71,9 @@ _LATIN_GREEK: Final = "a-z\u00df-\u02af\u0370-\u03ff\u1d00-\u1dbf\u1e00-\u1fff\u
 
 # Matching tries the many ranges above the first plane one by one; one range before them keeps that off other texts.
 _HIGH: Final = "\U00010000-\U0010ffff"
-_WORD: Final = re.compile(rf"\w+(?:(?:[{_MARKS}{_UNSEEN}]|(?=[{_HIGH}])[{_HIGH_MARKS}])+\w*)*")
+WORD: Final = re.compile(rf"\w+(?:(?:[{_MARKS}{_UNSEEN}]|(?=[{_HIGH}])[{_HIGH_MARKS}])+\w*)*")
 _CLUSTER: Final = re.compile(rf".(?:[{_MARKS}{_UNSEEN}{_JOINED}]|(?=[{_HIGH}])[{_HIGH_MARKS}])*", re.DOTALL)
-_MAY_CONTINUE: Final = re.compile(rf"[{_MARKS}{_UNSEEN}{_JOINED}{_HIGH}]")
+MAY_CONTINUE: Final = re.compile(rf"[{_MARKS}{_UNSEEN}{_JOINED}{_HIGH}]")
 _UNSEEN_RUN: Final = re.compile(rf"[{_UNSEEN}\U000e0100-\U000e01ef]+")
 _ACCENTED: Final = re.compile(rf"([{_LATIN_GREEK}])[{_MARKS}]+")
 
@@ -86,9 +85,8 @@ _SIMPLE: Final = re.compile("[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 _LONGEST: Final = 128  # characters of a word that count; beyond it stands encoded data, not language
 _MOST_PARTS: Final = 12  # a name has fewer, a hash more
-_UNCACHED_FROM: Final = "\u0e00"  # words from here on are mostly unspaced runs that never come again
 
-_Piece = tuple[str, int, int, int, bool]  # the fields of a `Token`
+_Piece = tuple[str, int, int, int, bool, bool]  # the fields of a `Token`
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +95,7 @@ class Token:
 
     `position` counts words from 0; the parts of a compound name share the position of the whole.  `part` marks what
     only widens the index (parts of names, single characters of unspaced runs) and a query therefore leaves out.
+    `stored` is false for what the index finds without a term of its own: a character that begins a pair.
     """
 
     term: str
@@ -104,6 +103,7 @@ class Token:
     start: int
     end: int
     part: bool
+    stored: bool = True
 
 
 def fold(text: str) -> str:
@@ -132,38 +132,8 @@ def exact(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
-def terms(text: str) -> list[tuple[str, int]]:
-    """All (term, position) of a text, parts included: what the index stores.
-
-    The words come in order, the terms of one word in any; positions as in `Token`.
-    """
-    names, places, _ = placed_terms(text)
-    return list(zip(names, places, strict=True))
-
-
-def placed_terms(text: str) -> tuple[list[str], array[int], int]:
-    """As `terms`, in two lists, which is faster for many, and how many positions the text takes."""
-    names: list[str] = []
-    places = array("I")
-    marked = not text.isascii() and _MAY_CONTINUE.search(text)
-    position = 0
-    for word in _WORD.findall(text):
-        if word < _UNCACHED_FROM:
-            pairs, width = _known(word)
-        elif unicodedata.is_normalized("NFKC", word) and not (marked and _MAY_CONTINUE.search(word)):
-            position = _add_plain(names, places, word, position)
-            continue
-        else:
-            pairs, width = _pairs(word)
-        for term, shift in pairs:
-            names.append(term)
-            places.append(position + shift)
-        position += width
-    return names, places, position
-
-
 def query_terms(text: str) -> list[tuple[str, int]]:
-    """The (term, position) that a text asks for: as `terms` without the parts.
+    """The (term, position) that a text asks for: its tokens without the parts.
 
     An unspaced run asks for its pairs, or for its one character.  A text that holds these words in this order has the
     same terms at the same distances.
@@ -172,61 +142,31 @@ def query_terms(text: str) -> list[tuple[str, int]]:
 
 
 def tokens(text: str) -> list[Token]:
-    """As `terms`, with the places; slower, for marking matches in what is shown."""
+    """The terms of a text in order, each with its place: what marks matches in what is shown."""
     found: list[Token] = []
     position = 0
-    for match in _WORD.finditer(text):
-        pieces, width = _analyse(match.group())
+    for match in WORD.finditer(text):
+        pieces, width = analyse(match.group())
         base = match.start()
-        found += [Token(term, position + shift, base + a, base + b, part) for term, shift, a, b, part in pieces]
+        found += [
+            Token(term, position + shift, base + a, base + b, part, stored)
+            for term, shift, a, b, part, stored in pieces
+        ]
         position += width
     return found
 
 
-def _pairs(word: str) -> tuple[tuple[tuple[str, int], ...], int]:
-    pieces, width = _analyse(word)
-    return tuple([(piece[0], piece[1]) for piece in pieces]), width
-
-
-_known: Final = lru_cache(maxsize=1 << 15)(_pairs)
-
-
-@lru_cache(maxsize=1)
-def _runs() -> re.Pattern[str]:
-    """Runs of unspaced scripts and of others; compiled when first met, which takes 15 ms."""
-    return re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-
-
 @lru_cache(maxsize=1)
 def _unspaced_char() -> re.Pattern[str]:
-    return re.compile(rf"[{_UNSPACED}]")
+    return re.compile(rf"[{UNSPACED}]")
 
 
-def _add_plain(names: list[str], places: array[int], word: str, position: int) -> int:
-    """Add what `_analyse` makes of a word whose unspaced characters are their own folded form; returns its end."""
-    for run in _runs().findall(word):
-        if _SHAPES[run[0]] == "c":
-            end = position + len(run)
-            names += map(add, run, run[1:])
-            places.extend(range(position, end - 1))
-            names += run
-            places.extend(range(position, end))
-            position = end
-        else:
-            pairs, width = _known(run)
-            for term, shift in pairs:
-                names.append(term)
-                places.append(position + shift)
-            position += width
-    return position
-
-
-def _analyse(word: str) -> tuple[list[_Piece], int]:
+def analyse(word: str) -> tuple[list[_Piece], int]:
     """The pieces of a run of word characters, places and positions relative to it, and how many positions it takes."""
     if len(word) <= _LONGEST and _SIMPLE.fullmatch(word):
-        return [(word.lower(), 0, 0, len(word), False)], 1  # most words, in less time
+        return [(word.lower(), 0, 0, len(word), False, True)], 1  # most words, in less time
     bounds = _bounds(word)
-    shape = "".join([_SHAPES[word[start]] for start in bounds[:-1]])
+    shape = "".join([SHAPES[word[start]] for start in bounds[:-1]])
     pieces: list[_Piece] = []
     width = 0
     for segment in _SEGMENT.finditer(shape):
@@ -244,7 +184,7 @@ def _analyse(word: str) -> tuple[list[_Piece], int]:
 
 def _bounds(word: str) -> list[int]:
     """Where each letter starts, its marks being part of it, and the end of the word."""
-    if word.isascii() or not _MAY_CONTINUE.search(word):
+    if word.isascii() or not MAY_CONTINUE.search(word):
         return list(range(len(word) + 1))
     return [match.start() for match in _CLUSTER.finditer(word)] + [len(word)]
 
@@ -255,10 +195,23 @@ def _unspaced(word: str, bounds: list[int], position: int) -> list[_Piece]:
     folded = [_fold_letter(word[start:end]) for start, end in pairwise(bounds)]
     pieces: list[_Piece] = []
     for index, letter in enumerate(folded):
+        stored = True
         if index + 1 < count:
-            pieces.append((letter + folded[index + 1], position + index, bounds[index], bounds[index + 2], False))
-        pieces.append((letter, position + index, bounds[index], bounds[index + 1], count > 1))
+            pair = letter + folded[index + 1]
+            pieces.append((pair, position + index, bounds[index], bounds[index + 2], False, True))
+            stored = not (begins_pairs(letter) and begins(letter, pair))
+        pieces.append((letter, position + index, bounds[index], bounds[index + 1], count > 1, stored))
     return pieces
+
+
+def begins_pairs(term: str) -> bool:
+    """True for a single character of an unspaced script: the pairs that it `begins` are its occurrences, too."""
+    return not term.isascii() and SHAPES[term[0]] == "c" and len(_bounds(term)) == 2  # noqa: PLR2004 - start and end
+
+
+def begins(letter: str, pair: str) -> bool:
+    """True when *letter* is the first character of the term *pair*, not just a part of it that further marks change."""
+    return pair.startswith(letter) and not MAY_CONTINUE.match(pair, len(letter))
 
 
 _fold_letter: Final = lru_cache(maxsize=1 << 13)(fold)
@@ -267,8 +220,8 @@ _fold_letter: Final = lru_cache(maxsize=1 << 13)(fold)
 def _whole(word: str, start: int, end: int, position: int) -> list[_Piece]:
     """The word as one piece; several where folding shows more words, as in a fraction (one character, two numbers)."""
     folded = fold(word[start:end])
-    found = [folded] if folded.isalnum() else _WORD.findall(folded)
-    return [(term, position + index, start, end, False) for index, term in enumerate(found)]
+    found = [folded] if folded.isalnum() else WORD.findall(folded)
+    return [(term, position + index, start, end, False, True) for index, term in enumerate(found)]
 
 
 def _parts(word: str, shape: str, bounds: list[int], position: int) -> list[_Piece]:
@@ -280,7 +233,7 @@ def _parts(word: str, shape: str, bounds: list[int], position: int) -> list[_Pie
         return []
     places = [(bounds[first], bounds[last]) for first, last in spans]
     folded = [(fold(word[start:end]), start, end) for start, end in places]
-    return [(term, position, start, end, True) for term, start, end in folded if _WORD.fullmatch(term)]
+    return [(term, position, start, end, True, True) for term, start, end in folded if WORD.fullmatch(term)]
 
 
 class _Shapes(dict[str, str]):
@@ -299,7 +252,7 @@ class _Shapes(dict[str, str]):
         return shape
 
 
-_SHAPES: Final = _Shapes()
+SHAPES: Final = _Shapes()
 
 
 def _words(*lines: str) -> frozenset[str]:
@@ -340,15 +293,22 @@ _SHORT: Final = 8  # terms; fewer need not contain a function word
 _PROSE: Final = 0.1  # share of function words that running text exceeds
 
 
+@lru_cache(maxsize=1)
+def _languages() -> dict[str, tuple[str, ...]]:
+    """The languages in which a word is a function word."""
+    words = frozenset().union(*STOP_WORDS.values())
+    return {word: tuple(language for language, stops in STOP_WORDS.items() if word in stops) for word in words}
+
+
 def is_english(words: Iterable[str]) -> bool:
     """Whether folded terms read as English: its function words are there, and more of them than of any other language.
 
     Fewer than eight terms that tell nothing pass when all are ASCII, so that a query of two nouns does.
     """
     found = list(words)
-    counts = {language: sum(map(stops.__contains__, found)) for language, stops in STOP_WORDS.items()}
-    english = counts.pop("en")
-    others = max(counts.values())
+    counts = Counter(chain.from_iterable(filter(None, map(_languages().get, found))))
+    english = counts.pop("en", 0)
+    others = max(counts.values(), default=0)
     if len(found) < _SHORT and english == others:
         return all(word.isascii() for word in found)
     return english > others and english >= _PROSE * len(found)

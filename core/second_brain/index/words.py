@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from second_brain.index import exact, postings
-from second_brain.index.text import STOP_WORDS, query_terms, stem
+from second_brain.index.text import STOP_WORDS, begins_pairs, query_terms, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -237,7 +237,8 @@ def _keys(reader: Reader, concept: Concept, pool: NDArray[np.bool_]) -> NDArray[
 
 def visible(reader: Reader, term: str) -> tuple[NDArray[np.intp], postings.Postings]:
     """The places of the visible notes that hold *term*, and its occurrences in just these."""
-    found = postings.read(reader.connection, term)
+    read = postings.read_beginning if begins_pairs(term) else postings.read
+    found = read(reader.connection, term)
     if not len(found.docs):
         return np.empty(0, dtype=np.intp), found
     places, mask = reader.columns.places(found.docs)

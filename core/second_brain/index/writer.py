@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import apsw
 import numpy as np
 
+from second_brain.errors import IndexUnavailable
 from second_brain.index import connection as connections
 from second_brain.index import note_rows, postings, problem_rows, schema, vector_rows, writer_lock
 from second_brain.index.connection import set_aside
@@ -47,6 +48,7 @@ class Writer:
         self.path = path
         self._connection = connection
         self._lock = lock
+        self._written_terms: set[str] = set()
 
     @property
     def connection(self) -> apsw.Connection:
@@ -61,6 +63,7 @@ class Writer:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
+                self._written_terms.clear()
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
@@ -91,13 +94,17 @@ class Writer:
             self._forget_doc(connection, path)
             problem_rows.put(connection, path, problem)
         note_rows.insert(connection, batch)
-        postings.write(connection, batch.vectors)
-        docs = [doc for doc, _ in batch.vectors]
+        postings.write(connection, batch.terms, self._written_terms)
+        docs = batch.terms.docs.tolist()
         last = int(schema.get_meta(connection, "last_doc", "0"))
         schema.set_meta(connection, "last_doc", str(max([last, *docs])))
         vector_rows.adopt(connection, docs)
         vector_rows.refresh_notes(connection, docs)
-        postings.merge_if_due(connection, _live_docs(connection))
+        self._merge_if_due(connection)
+
+    def _merge_if_due(self, connection: apsw.Connection) -> None:
+        if postings.merge_if_due(connection, _live_docs(connection)):
+            self._written_terms.clear()
 
     def delete(self, paths: Sequence[str]) -> None:
         """Forget notes; vectors of their passages are kept for a text that comes back."""
@@ -108,7 +115,7 @@ class Writer:
                 connection.execute("DELETE FROM tags WHERE path = ?", (path,))
                 connection.execute("DELETE FROM embeddings WHERE path = ?", (path,))
                 connection.execute("DELETE FROM problems WHERE path = ?", (path,))
-            postings.merge_if_due(connection, _live_docs(connection))
+            self._merge_if_due(connection)
 
     def move(self, moves: Sequence[tuple[Move, FileStat]], renewed: Sequence[NoteRecord] = ()) -> None:
         """Re-key notes whose file moved, content unchanged; nothing is embedded anew.
@@ -203,6 +210,7 @@ class Writer:
             if segments:
                 postings.merge(connection, segments, _live_docs(connection))
             postings.purge_terms(connection)
+            self._written_terms.clear()
             connection.execute("DELETE FROM vectors WHERE chunk IS NULL")
         with connections.told_in_words(self.path):
             self._connection.execute("VACUUM")
@@ -331,8 +339,10 @@ def _live_docs(connection: apsw.Connection) -> NDArray[np.int64]:
     return np.array(rows, dtype=np.int64).reshape(-1)
 
 
-def open_writer(path: Path, *, verify: bool = False) -> Writer:
-    """Open *path* for writing, creating or migrating it; with *verify* every page is looked at first.
+def open_writer(path: Path, *, rebuild_damaged: bool = False) -> Writer:
+    """Open *path* for writing, creating or migrating it.
+
+    With *rebuild_damaged* every page and the whole word index are looked at first; a damaged file is set aside and a new one made.
 
     Raises `WriterBusy` when another process writes it, `IndexUnavailable` when it is damaged or cannot be written,
     `OutOfDate` when a newer program made it.
@@ -340,19 +350,32 @@ def open_writer(path: Path, *, verify: bool = False) -> Writer:
     connections.refuse_foreign_file(path)
     lock = writer_lock.acquire(path)
     try:
-        with connections.told_in_words(path):
-            connection = connections.connect(path)
-            try:
-                if verify:
-                    connections.verify(connection)
-                schema.migrate(connection, path)
-            except BaseException:
-                connection.close()
+        try:
+            connection = _opened(path, verify=rebuild_damaged)
+        except IndexUnavailable as error:
+            if not (rebuild_damaged and error.damaged):
                 raise
+            set_aside(path)  # under the lock, or it might be another writer's new one
+            connection = _opened(path, verify=False)
         return Writer(path, connection, lock)
     except BaseException:
         lock.__exit__(None, None, None)
         raise
 
 
-__all__ = ["NOT_EMBEDDED", "KnownNote", "NoteBatch", "NoteRecord", "WaitingChunk", "Writer", "open_writer", "set_aside"]
+def _opened(path: Path, *, verify: bool) -> apsw.Connection:
+    with connections.told_in_words(path):
+        connection = connections.connect(path)
+        try:
+            if verify:
+                connections.verify(connection)
+            schema.migrate(connection, path)
+            if verify:
+                postings.verify(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+__all__ = ["NOT_EMBEDDED", "KnownNote", "NoteBatch", "NoteRecord", "WaitingChunk", "Writer", "open_writer"]

@@ -7,11 +7,14 @@ while the writer writes.  The helper ends by itself when this process ends, howe
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import os
 import pickle
+import queue
 import subprocess
 import sys
+import threading
 from collections import deque
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from second_brain.vault.redaction import Redaction
     from second_brain.vault.vault import Vault
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Part of every note's `form`: raise it when parsing or tokens change, and the next sync reads all notes anew."""
 
 
@@ -97,13 +100,20 @@ JOB_CHARACTERS = 28_000
 """Two jobs fit in the smallest pipe (64 kB), so neither side ever waits for the other to read."""
 
 
+LEAST_JOB = 60
+TAPER = 5
+
+
 def jobs_of(paths: Sequence[str], first_doc: int, *, first: int, most: int) -> list[Job]:
-    """*paths* as jobs: a small one of *first* notes, then at most *most* notes each."""
+    """*paths* as jobs: a small one of *first* notes, then at most *most* notes each, fewer and fewer towards the end.
+
+    So both processes end at about the same time (guided self-scheduling).
+    """
     jobs: list[Job] = []
     part: list[str] = []
     size = 0
-    for path in paths:
-        limit = first if not jobs else most
+    for done, path in enumerate(paths):
+        limit = first if not jobs else min(most, max(LEAST_JOB, (len(paths) - done) // TAPER))
         if part and (len(part) >= limit or size + len(path.encode("utf-8", "replace")) > JOB_CHARACTERS):
             jobs.append(Job(first_doc, part))
             first_doc += len(part)
@@ -127,11 +137,12 @@ def can_help() -> bool:
 
 
 class Helper:
-    """A second process that prepares jobs, one ahead of the writer; without one the jobs are prepared here."""
+    """A second process that prepares jobs beside this one; without one all are prepared here."""
 
     def __init__(self, preparation: Preparation) -> None:
         self._preparation = preparation
         self._process: subprocess.Popen[bytes] | None = None
+        self._answers: queue.SimpleQueue[Prepared | None] = queue.SimpleQueue()
 
     def __enter__(self) -> Self:
         # -P: the folder one happens to stand in, a vault perhaps, is no place for modules.
@@ -141,6 +152,8 @@ class Helper:
             self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
+            # A thread, because the helper could not go on while its last answer waits in the pipe.
+            threading.Thread(target=_listen, args=(self._process.stdout, self._answers), daemon=True).start()
             self._send(self._preparation)
         return self
 
@@ -156,14 +169,13 @@ class Helper:
         if process is None:
             return
         process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        if process.stdin is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
         process.wait()
 
     def results(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Prepared]]:
-        """What becomes of *jobs*, in order.  The first is done here, while the helper starts; all are when it is gone."""
+        """What becomes of *jobs*, in about their order: while the helper has no answer ready, the next one is done here."""
         waiting = deque(jobs)
         asked: deque[Job] = deque()
         first = waiting.popleft()
@@ -171,8 +183,12 @@ class Helper:
         yield first, self._preparation.prepare(first)
         while waiting or asked:
             self._ask(waiting, asked)
-            job = asked.popleft() if asked else waiting.popleft()
-            yield job, self._receive() or self._preparation.prepare(job)
+            if asked and (not waiting or not self._answers.empty()):
+                job = asked.popleft()
+                yield job, self._receive() or self._preparation.prepare(job)
+            else:
+                job = waiting.popleft()
+                yield job, self._preparation.prepare(job)
 
     def _ask(self, waiting: deque[Job], asked: deque[Job]) -> None:
         while waiting and len(asked) < JOBS_AHEAD and self._process is not None:
@@ -188,14 +204,24 @@ class Helper:
                 self._give_up()
 
     def _receive(self) -> Prepared | None:
-        if self._process is None or self._process.stdout is None:
+        """The next answer, None when there will be none."""
+        if self._process is None:
             return None
-        try:
-            prepared = pickle.load(self._process.stdout)  # noqa: S301 - from our own child
-        except (OSError, EOFError, pickle.UnpicklingError):
+        prepared = self._answers.get()
+        if prepared is None:
             self._give_up()
-            return None
-        return prepared if isinstance(prepared, Prepared) else None
+        return prepared
+
+
+def _listen(stream: IO[bytes], answers: queue.SimpleQueue[Prepared | None]) -> None:
+    """Take the helper's answers as they come; None is the last one, however the helper ended."""
+    with stream, contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
+        while True:
+            prepared = pickle.load(stream)  # noqa: S301 - from our own child
+            if not isinstance(prepared, Prepared):
+                break
+            answers.put(prepared)
+    answers.put(None)
 
 
 def serve() -> None:
@@ -205,7 +231,9 @@ def serve() -> None:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may reach the results
         with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
             preparation: Preparation = pickle.load(incoming)  # noqa: S301 - from our own parent
+            gc.disable()  # all is made anew for each job; looking for cycles in between took a tenth of the time
             while True:
                 job: Job = pickle.load(incoming)  # noqa: S301
                 pickle.dump(preparation.prepare(job), outgoing, protocol=5)
                 outgoing.flush()
+                gc.collect()

@@ -13,8 +13,8 @@ import numpy as np
 from second_brain import tokencount
 from second_brain.errors import VaultUnavailable
 from second_brain.index import best_chunks, catalog, chunk_lines, vectors
-from second_brain.index.postings import FIELDS
 from second_brain.index.schema import value_key
+from second_brain.index.term_batch import FIELDS
 from second_brain.model import folder_of, stem_of
 from second_brain.search import snippets
 from second_brain.search.answer import Evidence, Hit, Snippet

@@ -6,7 +6,7 @@ Every non-blank line of the body ends up in exactly one block.  Beside the block
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from second_brain.model import Block, BlockKind, Heading, Task
 from second_brain.vault.line_forms import (
@@ -46,18 +46,6 @@ class BlockScanner:
         self.runs: list[tuple[int, int]] = []
         self._outline: list[Heading] = []
         self._unclosed: set[str] = set()
-        self._openers: dict[str, Callable[[int, re.Match[str]], int]] = {
-            "heading": self._heading,
-            "fence": self._fence,
-            "quote": self._quote,
-            "rule": self._rule,
-            "item": self._list,
-            "math": self._math,
-            "comment": self._comment,
-            "verbatim": self._verbatim,
-            "html": self._html,
-            "tag": self._html,
-        }
         self._scan(first)
 
     def add(self, kind: BlockKind, start: int, end: int, depth: int = 0) -> None:
@@ -95,7 +83,7 @@ class BlockScanner:
                 continue
             match = self._start(line)
             if match is not None:
-                index = self._openers[str(match.lastgroup)](index, match)
+                index = self._OPENERS[str(match.lastgroup)](self, index, match)
             elif after_blank and line[0] in " \t" and indent_of(line) >= _CODE_INDENT:
                 index = self._indented_code(index)
             elif "^" in line and self.blocks and self._takes_anchor(line):
@@ -259,3 +247,16 @@ class BlockScanner:
 
     def _quote(self, index: int, _: re.Match[str]) -> int:
         return QuoteScanner(self).scan(index)
+
+    _OPENERS: ClassVar[dict[str, Callable[[BlockScanner, int, re.Match[str]], int]]] = {
+        "heading": _heading,
+        "fence": _fence,
+        "quote": _quote,
+        "rule": _rule,
+        "item": _list,
+        "math": _math,
+        "comment": _comment,
+        "verbatim": _verbatim,
+        "html": _html,
+        "tag": _html,
+    }

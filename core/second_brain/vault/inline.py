@@ -7,6 +7,7 @@ nothing counts, and neither does an escaped mark.  The time is linear in the tex
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from urllib.parse import unquote
 
 from second_brain.model import Link, LinkKind
@@ -24,6 +25,7 @@ _HTML_TAG = re.compile(r"<[^<>]{0,2000}>")
 _FORMULA = re.compile(r"\$(?![\s$])(?:[^$\\\n]|\\.)*(?<!\s)\$(?!\d)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_LINE_END = re.compile("\n")
 _CLOSERS = {"%%": "%%", "<!--": "-->", "$$": "$$"}
 
 
@@ -59,6 +61,7 @@ class _Run:
         self._line = line
         self._links = links
         self._tags = tags
+        self._line_starts: list[int] | None = None
         self._absent: set[str] = set()  # closers that do not come any more
 
     def scan(self) -> None:
@@ -141,6 +144,7 @@ class _Run:
             self._add(unquote(target), LinkKind.EMBED if embed else LinkKind.MARKDOWN, start, label)
 
     def _add(self, target: str, kind: LinkKind, start: int, label: str) -> None:
-        line = self._line + self._text.count("\n", 0, start)
-        column = start - (self._text.rfind("\n", 0, start) + 1)
-        self._links.append(Link(target, kind, line, column, label))
+        if self._line_starts is None:
+            self._line_starts = [0, *(match.end() for match in _LINE_END.finditer(self._text))]
+        row = bisect_right(self._line_starts, start) - 1
+        self._links.append(Link(target, kind, self._line + row, start - self._line_starts[row], label))

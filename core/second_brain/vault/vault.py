@@ -5,7 +5,7 @@ regular file is ever opened, and nothing is ever written.
 """
 
 # Paths are strings here: a scan touches every file, and Path objects would double its time.
-# ruff: noqa: PTH111, PTH112, PTH118, PTH120, PTH208
+# ruff: noqa: PTH111, PTH112, PTH115, PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from second_brain.vault.decode import decode
 from second_brain.vault.ignore import IGNORE_FILE, IgnoreRules
 
 _LAST_NS = 2**63 - 1
+_DELETED = " (deleted)"
 MAX_NOTE_BYTES = 50 * 1024 * 1024
 
 _OPEN_FLAGS = (
@@ -106,11 +107,12 @@ class Vault:
             raise _unreadable(path, _reason(error)) from error
         try:
             raw, status = _contents(descriptor, path)
+            moved = _place_of(descriptor, real) != real  # a folder on the way became a link while we were opening
         except OSError as error:
             raise _unreadable(path, _reason(error)) from error
         finally:
             os.close(descriptor)
-        if os.path.realpath(real) != real:  # a folder on the way became a link while we were opening
+        if moved:
             raise _unreadable(path, "it was moved while it was being read")
         text, problem = decode(raw)
         return NoteFile(path, text, _stamp(status), hashlib.sha256(raw).hexdigest(), problem)
@@ -340,6 +342,14 @@ def _contents(descriptor: int, path: str) -> tuple[bytes, os.stat_result]:
         if size > MAX_NOTE_BYTES:
             raise _unreadable(path, f"it is larger than {MAX_NOTE_BYTES // 1024**2} MB")
     return b"".join(pieces), status
+
+
+def _place_of(descriptor: int, real: str) -> str:
+    """Where an open file lies, *real* for one that was replaced or deleted there; Linux tells it at once."""
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}").removesuffix(_DELETED)
+    except OSError:
+        return os.path.realpath(real)
 
 
 def _unreadable(path: str, reason: str) -> NoteUnreadable:

@@ -15,7 +15,7 @@ from second_brain.cli.app import _COMMANDS, program
 from second_brain.cli.session import Session
 from second_brain.config import load
 from second_brain.index import words
-from second_brain.index.text import terms
+from second_brain.index.terms import terms
 from second_brain.indexing.chunks import layout_for
 from second_brain.search import fusion
 from second_brain.service import SecondBrain

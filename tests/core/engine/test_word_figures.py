@@ -11,6 +11,7 @@ from math import log
 import numpy as np
 import pytest
 
+from second_brain.index import terms as bulk
 from second_brain.index import text as texts
 from second_brain.index import words
 from second_brain.model import Scope, stem_of
@@ -53,13 +54,13 @@ class Counted:
 
 
 def counted(note):
-    found = texts.terms(note.text)
+    found = bulk.terms(note.text)
     places = {}
     for term, position in found:
         places.setdefault(term, set()).add(position)
     title = note.title if note.title == stem_of(note.path) else f"{note.title}\n{stem_of(note.path)}"
     fields = [
-        Counter(term for term, _ in texts.terms("\n".join(parts)))
+        Counter(term for term, _ in bulk.terms("\n".join(parts)))
         for parts in ([title], note.aliases, [each.text for each in note.headings], [tag.name for tag in note.tags])
     ]
     return Counted(
