@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from second_brain.index.terms import PlacedTerms
     from second_brain.model import Chunk, NoteFile, ParsedNote
 
+HASH_BYTES = 16
 ENGLISH_SAMPLE = 500
 """So many terms tell a note's language."""
 
@@ -237,8 +238,8 @@ def _word_start(text: str, offset: int, looked_from: int, start_there: int) -> i
 
 
 def text_hash(embedded: str) -> bytes:
-    """The key under which a text's vector is kept: 16 bytes."""
-    return hashlib.blake2b(embedded.encode("utf-8", "replace"), digest_size=16).digest()
+    """The key under which a text's vector is kept: `HASH_BYTES` bytes."""
+    return hashlib.blake2b(embedded.encode("utf-8", "replace"), digest_size=HASH_BYTES).digest()
 
 
 def _field_terms(note: ParsedNote) -> Iterable[list[str]]:

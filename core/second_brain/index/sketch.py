@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from second_brain.index.note_rows import HASH_BYTES
 from second_brain.index.numbers import numbers
 
 if TYPE_CHECKING:
@@ -23,15 +24,22 @@ RESCORED_PER_HIT = 40
 LEAST_RESCORED = 8_000
 SAMPLES = 16
 LEAST_RECALL = 0.98
+MOST_CHANGED = 0.2
+"""Up to this share of new vectors a sketch is extended, and taken to be as faithful as it was."""
+
 _BATCH = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """The bits of all vectors of a model, `bits` of shape (vectors, words) uint64, `chunks` ascending."""
+    """The bits of all vectors of a model, `bits` of shape (vectors, words) uint64, `chunks` ascending.
+
+    `texts` are the hashes of the embedded texts: the same chunk with the same text has the same vector.
+    """
 
     generation: tuple[int, ...] | None
     chunks: NDArray[np.int64]
+    texts: NDArray[np.void]
     bits: NDArray[np.uint64]
     faithful: bool  # whether sampled vectors found their exact neighbours through it
 
@@ -81,18 +89,41 @@ def _sketch(reader: Reader, model: int, dim: int, layout: int) -> Sketch:
     sketches = _SKETCHES.setdefault(reader, {})
     known = sketches.get(model)
     if known is None or known.generation != reader.generation:
-        known = sketches[model] = _build(reader, model, dim, layout)
+        known = sketches[model] = _current(reader, model, dim, layout, known)
     return known
 
 
-def _build(reader: Reader, model: int, dim: int, layout: int) -> Sketch:
+def _current(reader: Reader, model: int, dim: int, layout: int, before: Sketch | None) -> Sketch:
+    """The sketch of what is visible now; only vectors that *before* did not have are read, unless they are many."""
+    chunks, texts = _rows(reader, model, layout)
+    kept = np.zeros(len(chunks), dtype=np.bool_)
+    places = kept.nonzero()[0]
+    if before is not None and len(before.chunks) and len(chunks):
+        places = np.minimum(np.searchsorted(before.chunks, chunks), len(before.chunks) - 1)
+        kept = (before.chunks[places] == chunks) & (before.texts[places] == texts)
+    if before is None or kept.sum() < (1.0 - MOST_CHANGED) * max(len(chunks), len(before.chunks)):
+        bits, faithful = _build(reader, model, dim, chunks)
+        return Sketch(reader.generation, chunks, texts, bits, faithful)
+    bits = np.empty((len(chunks), before.bits.shape[1]), dtype=np.uint64)
+    bits[kept] = before.bits[places[kept]]
+    bits[~kept] = _signs(_vectors(reader, model, dim, chunks[~kept]))
+    return Sketch(reader.generation, chunks, texts, bits, before.faithful)
+
+
+def _rows(reader: Reader, model: int, layout: int) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+    """The visible chunks that have a vector, ascending, and the hashes of their texts."""
     rows: list[Any] = reader.connection.execute(
         # Of the visible chunks alone: what lies outside a scope may not even decide how it is searched.
-        "SELECT v.chunk FROM chunks c CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id"
+        "SELECT v.chunk, v.text_hash FROM chunks c CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id"
         " WHERE c.layout = ? ORDER BY v.chunk",
         (model, layout),
     ).fetchall()
-    chunks = np.array(rows, dtype=np.int64).reshape(-1)
+    texts = np.frombuffer(b"".join(text_hash for _, text_hash in rows), dtype=f"V{HASH_BYTES}")
+    return np.array([chunk for chunk, _ in rows], dtype=np.int64), texts
+
+
+def _build(reader: Reader, model: int, dim: int, chunks: NDArray[np.int64]) -> tuple[NDArray[np.uint64], bool]:
+    """The bits of all *chunks*, and whether they tell enough."""
     samples = _vectors(reader, model, dim, chunks[:: max(1, len(chunks) // SAMPLES)][:SAMPLES])
     bits: list[NDArray[np.uint64]] = []
     cosines: list[NDArray[np.float32]] = []
@@ -101,10 +132,9 @@ def _build(reader: Reader, model: int, dim: int, layout: int) -> Sketch:
         bits.append(_signs(matrix))
         cosines.append(matrix @ samples.T)
     if not bits:
-        return Sketch(reader.generation, chunks, np.empty((0, (dim + 63) // 64), dtype=np.uint64), faithful=True)
+        return np.empty((0, (dim + 63) // 64), dtype=np.uint64), True
     all_bits = np.concatenate(bits)
-    recall = _recall(all_bits, samples, np.concatenate(cosines))
-    return Sketch(reader.generation, chunks, all_bits, faithful=recall >= LEAST_RECALL)
+    return all_bits, _recall(all_bits, samples, np.concatenate(cosines)) >= LEAST_RECALL
 
 
 def _vectors(reader: Reader, model: int, dim: int, chunks: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -114,9 +114,9 @@ def nearest(
         rows = _exact(reader, model, query, docs, limit)
         reader.counters.vectors_read += count
     else:
-        rows = _cosines(reader, model, query, chunks)[:limit]
+        rows = _cosines(reader, model, query, chunks)
         reader.counters.vectors_read += len(chunks)
-    return _placed(reader, rows)
+    return _placed(reader, rows)[:limit]
 
 
 def _chunk_count(reader: Reader, model: Model, docs: NDArray[np.int64]) -> int:
@@ -132,21 +132,34 @@ def _chunk_count(reader: Reader, model: Model, docs: NDArray[np.int64]) -> int:
 def _exact(
     reader: Reader, model: Model, query: NDArray[np.float32], docs: NDArray[np.int64] | None, limit: int
 ) -> list[tuple[int, float]]:
+    """The chunks of *docs* (None: all) by cosine, the best *limit* (-1: all) and those that are as near as the last of them."""
     if docs is None:
         sql = (
-            "SELECT chunk, vec_distance_cosine(vector, ?) AS distance FROM vectors NOT INDEXED"
-            " WHERE model = ? AND chunk IS NOT NULL ORDER BY distance, chunk LIMIT ?"
+            "SELECT chunk AS found, vec_distance_cosine(vector, ?) AS distance FROM vectors NOT INDEXED"
+            " WHERE model = ? AND chunk IS NOT NULL"
         )
-        found = reader.connection.execute(sql, (_blob(query), model.id, limit))
+        values: tuple[object, ...] = (_blob(query), model.id)
     elif len(docs):
         sql = (
-            "SELECT v.chunk, vec_distance_cosine(v.vector, ?) AS distance FROM chunks c"
-            " CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id"
-            " WHERE c.layout = ? AND c.doc IN carray(?) ORDER BY distance, c.id LIMIT ?"
+            "SELECT c.id AS found, vec_distance_cosine(v.vector, ?) AS distance FROM chunks c"
+            " CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id WHERE c.layout = ? AND c.doc IN carray(?)"
         )
-        found = reader.connection.execute(sql, (_blob(query), model.id, model.layout, numbers(docs), limit))
+        values = (_blob(query), model.id, model.layout, numbers(docs))
     else:
         return []
+    order = " ORDER BY distance, found"
+    found: list[Any] = reader.connection.execute(
+        f"{sql}{order} LIMIT ?", (*values, limit + 1 if limit >= 0 else -1)
+    ).fetchall()
+    if 0 <= limit < len(found):
+        # A cut among equals goes by path, which is known later; chunk numbers depend on the index's history.
+        last = found[limit - 1][1] if limit else -1.0
+        tied = found[limit][1] == last
+        found = found[:limit]
+        if tied:
+            found = reader.connection.execute(
+                f"SELECT * FROM ({sql}) WHERE distance <= ?{order}", (*values, last)
+            ).fetchall()
     return [(chunk, 1.0 - distance) for chunk, distance in found]
 
 

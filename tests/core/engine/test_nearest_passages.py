@@ -82,3 +82,51 @@ def test_the_nearest_passages_of_a_scope_are_as_many_as_without_the_notes_outsid
         found = vectors.nearest(scoped.reader, model, query, allowed=None, limit=20)
     expected = plain_passages(many.vault.embedder, query, "A/")[:20]
     assert [paths[passage.place] for passage in found] == [path for _, path in expected]
+
+
+@pytest.mark.parametrize("folder", ["", "B/"])
+@pytest.mark.parametrize("through_sketch", [False, True])
+def test_equally_near_passages_are_cut_by_path_whatever_order_they_were_indexed_in(
+    open_desk, monkeypatch, tmp_path, folder, through_sketch
+):
+    if through_sketch:
+        monkeypatch.setattr(vectors, "SKETCH_ABOVE", 3)
+    vault = IndexedVault(tmp_path, embedder=StubEmbedder(64))
+    for number in (5, 3, 1, 4, 0, 2):
+        vault.write(f"{'AB'[number % 2]}/{number}.md", "The same words everywhere.")
+        vault.index()
+    desk = open_desk(None, vault=vault)
+    with desk.reader.snapshot():
+        model = vectors.active_model(desk.reader)
+        paths = [path for (path,) in desk.reader.connection.execute("SELECT path FROM files ORDER BY path")]
+        allowed = np.array([path.startswith(folder) for path in paths]) if folder else None
+        query = vault.embedder.embed_query("the same words")
+        found = vectors.nearest(desk.reader, model, query, allowed=allowed, limit=2)
+    assert [paths[passage.place] for passage in found] == [path for path in paths if path.startswith(folder)][:2]
+
+
+def test_an_extended_sketch_is_that_of_a_fresh_reader_and_reads_only_new_vectors(open_desk, monkeypatch, tmp_path):
+    monkeypatch.setattr(vectors, "SKETCH_ABOVE", 3)
+    vault = IndexedVault(tmp_path, embedder=StubEmbedder(64)).write_all(
+        {f"{number:02}.md": f"A heron, number {number}." for number in range(40)}
+    )
+    vault.index()
+    desk = open_desk(None, vault=vault)
+    desk.ask("a heron")
+    (vault.root / "39.md").unlink()  # its chunk number is free again
+    (vault.root / "00.md").unlink()
+    vault.write("05.md", "An otter instead.")
+    vault.write("new.md", "A quaint samovar.")
+    vault.index()
+    read = []
+    vectors_of = sketch._vectors
+    monkeypatch.setattr(sketch, "_vectors", lambda *given: read.append(len(given[3])) or vectors_of(*given))
+    desk.ask("a heron")
+    assert sum(read) == 2
+    extended = sketch._SKETCHES[desk.reader]
+    fresh = open_desk(None, vault=vault)
+    fresh.ask("a heron")
+    assert sum(read) > 2 + 39
+    (one,), (other,) = extended.values(), sketch._SKETCHES[fresh.reader].values()
+    assert one.chunks.tolist() == other.chunks.tolist()
+    assert one.bits.tolist() == other.bits.tolist()
