@@ -6,16 +6,15 @@ memory arena off that is as fast as batches and needs a third of their memory.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import math
-import sys
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from second_brain import memory
 from second_brain.embedding.texts import encodable
 from second_brain.embedding.vectors import pooled, unit_rows
 from second_brain.errors import EmbedderUnavailable
@@ -87,7 +86,7 @@ class OnnxRunner:
         """Give the memory of the model back."""
         with self._lock:
             self._model = None
-        _trim()
+        memory.trim()
 
     def _loaded(self) -> _Model:
         with self._lock:
@@ -259,14 +258,6 @@ def _options(onnxruntime: Any, threads: int) -> Any:
     options.log_severity_level = 4  # failures come as exceptions; nothing may write to a stdio endpoint's streams
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not burn CPU
     return options
-
-
-def _trim() -> None:
-    """Hand freed memory to the system: glibc keeps 110 MB of an unloaded builtin model otherwise."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
-        if trim is not None:
-            trim(0)
 
 
 def _first_line(error: Exception) -> str:

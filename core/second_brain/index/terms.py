@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from second_brain.index.text import MAY_CONTINUE, SHAPES, UNSPACED, WORD, analyse
+from second_brain.index.text import MAY_CONTINUE, SHAPES, UNSPACED, WORD, analyse, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -135,6 +135,12 @@ def _analysed(word: str) -> _Analysed:
 
 
 _known: Final = lru_cache(maxsize=1 << 15)(_analysed)
+
+
+def forget() -> None:
+    """Give back what is kept of the words seen so far, some 15 MB after very many notes."""
+    _known.cache_clear()
+    stem.cache_clear()
 
 
 @lru_cache(maxsize=1)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import apsw
 import numpy as np
 
+from second_brain import memory
 from second_brain.errors import IndexUnavailable
 from second_brain.index import connection as connections
-from second_brain.index import note_rows, postings, problem_rows, schema, vector_rows, writer_lock
+from second_brain.index import note_rows, postings, problem_rows, schema, terms, vector_rows, writer_lock
 from second_brain.index.connection import set_aside
 from second_brain.index.note_rows import NoteBatch, NoteRecord
 from second_brain.index.problem_rows import NOT_EMBEDDED
@@ -307,6 +308,14 @@ class Writer:
         """A remembered figure."""
         with connections.told_in_words(self.path):
             return schema.get_meta(self._connection, key, default)
+
+    def rest(self) -> None:
+        """Give back the memory that very many notes took; the writer stays open."""
+        self._written_terms = set()
+        terms.forget()
+        with connections.told_in_words(self.path):
+            self._connection.execute("PRAGMA shrink_memory")
+        memory.trim()
 
     def close(self) -> None:
         """Write the log back into the file and release the lock."""

@@ -287,6 +287,7 @@ class Indexer:
                 report.changed_paths += prepared.batch.paths
                 done.update(job.paths)
                 self._report(Progress("words", len(done), len(paths)))
+        self.writer.rest()  # before an embedding model takes its own share
         return done
 
     def _put(self, batch: Sequence[NoteRecord], report: SyncReport) -> None:
