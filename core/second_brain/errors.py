@@ -46,6 +46,10 @@ class ConfigError(InvalidParameter):
     """The configuration cannot be used; `parameter` names the key."""
 
 
+class UnusableValue(ConfigError):
+    """An option names what can never be used: nothing at all, a folder where a file is meant, a pipe."""
+
+
 class NotFound(SecondBrainError):
     """Nothing of that name exists (inside the scope)."""
 
