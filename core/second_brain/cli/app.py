@@ -106,14 +106,19 @@ def _misuse(error: click.ClickException, *, as_object: bool) -> int:
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx is not None else "second-brain"
     if as_object:
-        hint = f"See: {path} --help"
-        problem = InvalidParameter(error.format_message(), hint=hint, parameter=_parameter(error))
+        problem = InvalidParameter(error.format_message(), hint=_see(error, path), parameter=_parameter(error))
         sys.stderr.write(as_json(problem.as_json(), sys.stderr, indent=2) + "\n")
     elif isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
     else:
-        say_error(error.format_message(), hint=f"See: {path} --help")
+        say_error(error.format_message(), hint=_see(error, path))
     return error.exit_code
+
+
+def _see(error: click.ClickException, path: str) -> str:
+    if isinstance(error, click.NoSuchOption) and path.endswith(" search"):
+        return f"See: {path} --help. A word to leave out stands inside the quotes: search 'boiler -draft'"
+    return f"See: {path} --help"
 
 
 def _parameter(error: click.ClickException) -> str | None:

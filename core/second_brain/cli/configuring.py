@@ -55,7 +55,7 @@ def init_(session: Session, *, force: bool) -> None:
         out.line(f"former one     {harmless(str(made.backup))}")
     out.line(f"data           {harmless(str(made.data_dir))}")
     if made.in_vault:
-        out.line("Nothing was written into the vault: its configuration and index live in your account's folders.")
+        out.line("Nothing was written into the vault: its configuration and index live outside of it.")
     out.line("Next: second-brain sync")
 
 
@@ -126,7 +126,7 @@ def get_(session: Session, *, key: str) -> None:
     values = _values(session)
     if key not in values:
         raise InvalidParameter(
-            f"{key} is no option.",
+            f"{key or 'An empty text'} is no option.",
             hint="List them with: second-brain config show",
             parameter="key",
             options=nearest(key, values),
@@ -232,6 +232,11 @@ def add_(session: Session, *, name: str, path: str) -> None:
     """Configure the folder PATH as the vault NAME; from then on --vault NAME chooses it."""
     from second_brain.config import paths, writer  # noqa: PLC0415 - cheap start
 
+    for parameter, text in (("name", name), ("path", path)):
+        if not text.strip():
+            raise InvalidParameter(
+                f"The {parameter} of the vault is empty.", hint="Use: vaults add NAME PATH", parameter=parameter
+            )
     folder = paths.typed(path)
     if not paths.is_folder(folder):
         raise NotFound(f"There is no folder {paths.shown(folder)}.", hint="Check the path.", parameter="path")

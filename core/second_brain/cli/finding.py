@@ -135,6 +135,12 @@ def _filters(
     found = _object(text)
     if len(folders) > 1:
         raise click.UsageError("Passages can be narrowed to one folder only.")
+    if folders and not folders[0].strip("/ "):
+        raise InvalidParameter(
+            f"folder: {folders[0]!r} names nothing inside the vault.",
+            hint="Give a name as the vault has it, or leave --folder out.",
+            parameter="folder",
+        )
     if folders:
         found["path_prefix"] = folders[0].rstrip("/") + "/"
     if tags:
@@ -147,7 +153,7 @@ def _filters(
 def _object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text) if text else {}
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits, and brackets without end
         value = error
     if isinstance(value, dict):
         return value

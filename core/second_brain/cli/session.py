@@ -71,9 +71,11 @@ class Session:
     @property
     def asking(self) -> SecondBrain:
         """The library for questions.  That the scope holds no note is told first: its name may be misspelt."""
+        from second_brain.config.paths import shown  # noqa: PLC0415 - cheap start
+
         brain = self.brain
         if not self._asked and not brain.scope.whole_vault and not brain.notes():
-            self.out.warn(f"No note lies in the scope {self.scope_text}.{self._near_scope()}")
+            self.out.warn(f"No note lies in the scope {shown(self.scope_text)}.{self._near_scope()}")
         self._asked = True
         return brain
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -99,8 +100,6 @@ def test_message_and_hint_in_one_text_are_sentences():
 )
 @pytest.mark.parametrize("log", ["folder", "pipe", "below a file"])
 def test_a_log_that_cannot_be_written_is_a_warning(cli, indexed, tmp_path, command, log):
-    import os
-
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "file").touch()
     path = {"folder": tmp_path, "pipe": tmp_path / "pipe", "below a file": tmp_path / "file" / "log"}[log]
@@ -110,3 +109,27 @@ def test_a_log_that_cannot_be_written_is_a_warning(cli, indexed, tmp_path, comma
     assert result.out != ""
     assert result.err.startswith(f"warning: The log {path} cannot be written: ")
     assert "log_file" in result.err
+
+
+@pytest.mark.requirement("RG-16")
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["query", "boiler", "--filters", "[" * 100_000], "--filters is no JSON object"),
+        (["query", "boiler", "--filters", '{"x": ' + "1" * 6_000 + "}"], "--filters is no JSON object"),
+        (["query", "boiler", "--folder", ""], "folder: '' names nothing"),
+        (["query", "boiler", "--folder", "/"], "folder: '/' names nothing"),
+        (["search", "boiler", "--rag", "--folder", " "], "folder: ' ' names nothing"),
+        (["search", "boiler", "-draft"], "inside the quotes"),
+        (["vaults", "add", "", "."], "The name of the vault is empty"),
+        (["vaults", "add", "x", ""], "The path of the vault is empty"),
+        (["config", "get", ""], "An empty text is no option"),
+        (["--scope", "n/" * 3_000 + "x", "tags"], "…"),
+    ],
+)
+def test_odd_command_lines_are_told_what_is_wrong(ask, args, said):
+    result = ask(*args)
+    assert result.out == ""
+    assert said in result.err
+    assert len(result.err) < 900
+    assert "fault of the program" not in result.err
