@@ -6,22 +6,39 @@ Foreign exceptions never cross a package: the module that meets one turns it int
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+_USER = re.compile(r"(?<=://)[^\s/?#]*@")
+
+
+def without_password(text: str) -> str:
+    """*text* with ``***`` for the user and password of each URL in it."""
+    return _USER.sub("***@", text) if "@" in text else text
 
 
 class SecondBrainError(Exception):
-    """A failure told in words; `code` is stable, `hint` is the way out, `options` are valid values (at most ten)."""
+    """A failure told in words; `code` is stable, `hint` is the way out, `options` are valid values (at most ten).
+
+    Whatever the words come from, no password of a URL stays in them: they are printed and logged.
+    """
 
     code = "internal"
 
     def __init__(
         self, message: str, *, hint: str = "", parameter: str | None = None, options: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = without_password(message)
+        self.hint = without_password(hint)
+        super().__init__(self.message)
         self.parameter = parameter
         self.options = options[:10]
+
+    @property
+    def sentences(self) -> str:
+        """Message and hint as one text, each with a full stop."""
+        parts = (part.strip() for part in (self.message, self.hint))
+        return " ".join(part if part[-1] in ".?!…" else f"{part}." for part in parts if part)
 
     def as_json(self) -> dict[str, Any]:
         """The one error form of every face: ``{"error": {"code", "parameter", "message", "hint", "options"}}``."""
@@ -44,6 +61,10 @@ class InvalidParameter(SecondBrainError):
 
 class ConfigError(InvalidParameter):
     """The configuration cannot be used; `parameter` names the key."""
+
+
+class UnusableValue(ConfigError):
+    """An option names what can never be used: nothing at all, a folder where a file is meant, a pipe."""
 
 
 class NotFound(SecondBrainError):

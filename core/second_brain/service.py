@@ -218,10 +218,13 @@ class SecondBrain:
         return search(self.reader, request, replace(tools, settings=replace(tools.settings, explain=explain)))
 
     def why_not(self, request: Request, target: str) -> WhyNot:
-        """Why the note *target* is not among the hits of *request*."""
+        """Why the note *target* is not among the hits of *request*, which is checked first."""
         from second_brain.index.resolve import resolve  # noqa: PLC0415
+        from second_brain.search import narrowing  # noqa: PLC0415
         from second_brain.search.explain import why_not  # noqa: PLC0415
 
+        with self.reader.snapshot():
+            narrowing.check(self.reader, request.query.filters)
         return why_not(self.reader, request, resolve(self.reader, target).path, self.tools)
 
     def rag(self, *, answer: bool, **arguments: Any) -> dict[str, Any]:
@@ -248,6 +251,13 @@ class SecondBrain:
         from second_brain.reading.links import links_of  # noqa: PLC0415
 
         return links_of(self.reader, target)
+
+    def notes(self) -> int:
+        """How many notes can be seen."""
+        from second_brain.index import catalog  # noqa: PLC0415
+
+        with self.reader.snapshot():
+            return catalog.note_count(self.reader)
 
     def facets(self) -> Facets:
         """Folders and tags with counts."""
@@ -325,6 +335,7 @@ class SecondBrain:
                 hint="Use: sync --mode file --file-path PATH",
                 parameter="file_path",
             )
+        self.require_whole_vault("sync")
         with self._own_embedder(threads=2) as embedder, self.writer(rebuild_damaged=mode == "full") as writer:
             # Words alone are no reason to ask an Ollama anything.
             asked = embed or self.config.embedder_kind() != "ollama"
@@ -346,6 +357,7 @@ class SecondBrain:
         """Keep the index current until *stop* is set; see `indexing.worker`."""
         from second_brain.indexing.worker import Worker  # noqa: PLC0415
 
+        self.require_whole_vault("watch")
         with self._own_embedder() as embedder, self.writer() as writer:
             indexer = self._indexer(writer, embedder, report)
             embedding = self._embedding(writer, embedder, indexer.rules.layout, report) if embed else None
@@ -357,6 +369,15 @@ class SecondBrain:
                 poll_s=self.config.poll_seconds,
             )
             worker.run(stop)
+
+    def require_whole_vault(self, what: str) -> None:
+        """Raises `InvalidParameter` under a scope: writing (*what*) concerns the whole vault, and tells of it."""
+        if not self.scope.whole_vault:
+            raise InvalidParameter(
+                f"{what} works on the whole vault, which a scope does not show.",
+                hint=f"A scope is for reading; run {what} without it.",
+                parameter="scope",
+            )
 
     # -- about the index --------------------------------------------------------------------------------------------------
 
@@ -376,7 +397,7 @@ class SecondBrain:
         """What could keep the program from working here, checked one by one."""
         from second_brain.status import doctor  # noqa: PLC0415
 
-        return doctor(self.config, self.fresh_vault, self.configured_embedder)
+        return doctor(self.config, self.scope, self.fresh_vault, self.configured_embedder)
 
     def close(self) -> None:
         """Release the file and the models; the object may be used again."""

@@ -47,7 +47,7 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
         "watcher_state": "enabled" if config.watch_enabled else "disabled",
         "watcher_last_event": worker.get("last_event"),
         "max_context_chunks": config.max_context_chunks,
-        "model": model.fingerprint if model else "",
+        "model": model.fingerprint if model and (done or reader.scope.whole_vault) else "",
         "model_available": bool(done),
         "index_size": total,
         "last_sync_timestamp": float(last_sync) if last_sync and reader.scope.whole_vault else None,
@@ -98,7 +98,8 @@ def health(config: Config, scope: Scope) -> dict[str, bool]:
         with reader.snapshot():
             words = catalog.note_count(reader) >= 0
             reader.load_vector_functions()
-            store = vectors.active_model(reader) is not None
+            model = vectors.active_model(reader)
+            store = model is not None and (scope.whole_vault or vectors.embedded(reader, model)[0] > 0)
     except SecondBrainError:
         pass
     finally:
@@ -123,13 +124,13 @@ class Check:
     detail: str
 
 
-def doctor(config: Config, vault: Callable[[], Vault], embedder: Callable[[], Embedder]) -> list[Check]:
-    """Look at everything that could keep the program from working here."""
+def doctor(config: Config, scope: Scope, vault: Callable[[], Vault], embedder: Callable[[], Embedder]) -> list[Check]:
+    """Look at everything that could keep the program from working here; of the notes only those inside *scope* count."""
     return [
         Check("program", True, f"Python {sys.version.split()[0]} on {sys.platform}"),
         _tried("vector extension", _vector_extension),
-        _tried("vault", lambda: _vault(vault())),
-        _tried("index", lambda: _index(config)),
+        _tried("vault", lambda: _vault(vault(), scope)),
+        _tried("index", lambda: _index(config, scope)),
         _tried("index folder", lambda: _writable(config.db_path)),
         _tried("embedder", lambda: _embedder(embedder())),
         *_watch_limit(),
@@ -140,7 +141,7 @@ def _tried(name: str, look: Callable[[], str]) -> Check:
     try:
         return Check(name, True, look())
     except SecondBrainError as error:
-        return Check(name, False, f"{error.message} {error.hint}".strip())
+        return Check(name, False, error.sentences)
 
 
 def _vector_extension() -> str:
@@ -149,16 +150,16 @@ def _vector_extension() -> str:
     return extension_version()
 
 
-def _vault(vault: Vault) -> str:
+def _vault(vault: Vault, scope: Scope) -> str:
     scan = vault.scan()
+    if not scope.whole_vault:
+        return str(vault.root)
     unreadable = f", {len(scan.problems)} cannot be read" if scan.problems else ""
     return f"{len(scan.files)} notes in {scan.folders} folders{unreadable}: {vault.root}"
 
 
-def _index(config: Config) -> str:
-    from second_brain.model import Scope  # noqa: PLC0415
-
-    reader = open_reader(config.db_path, Scope())
+def _index(config: Config, scope: Scope) -> str:
+    reader = open_reader(config.db_path, scope)
     try:
         with reader.snapshot():
             return f"{catalog.note_count(reader)} notes: {config.db_path}"

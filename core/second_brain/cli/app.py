@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from second_brain.cli.commands import GlobalOptions, examples
+from second_brain.cli.interrupts import say_interrupted, was_interrupted
 from second_brain.cli.output import as_json, prepare_streams, say_error
 from second_brain.cli.session import Session
-from second_brain.errors import InvalidParameter, SecondBrainError
+from second_brain.errors import InvalidParameter, SecondBrainError, UnusableValue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-INTERRUPTED = 130
 _COMMANDS = {
     "try": "trying",
     "search": "finding",
@@ -92,11 +90,9 @@ def run(args: Sequence[str]) -> int:
         finally:
             session.close()
     except BrokenPipeError:
-        return _reader_gone()
+        return 1  # whoever read our output has gone, as ``head`` does: end quietly
     except (KeyboardInterrupt, click.Abort):
-        with suppress(BrokenPipeError):
-            sys.stderr.write("\ninterrupted\n")
-        return INTERRUPTED
+        return say_interrupted()
     except click.ClickException as error:
         return _misuse(error, as_object=session.as_json or "--json" in args)
     except SecondBrainError as error:
@@ -106,25 +102,23 @@ def run(args: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _reader_gone() -> int:
-    """Whoever read our output has gone, as ``head`` does: end quietly."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1
-
-
 def _misuse(error: click.ClickException, *, as_object: bool) -> int:
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx is not None else "second-brain"
     if as_object:
-        hint = f"See: {path} --help"
-        problem = InvalidParameter(error.format_message(), hint=hint, parameter=_parameter(error))
+        problem = InvalidParameter(error.format_message(), hint=_see(error, path), parameter=_parameter(error))
         sys.stderr.write(as_json(problem.as_json(), sys.stderr, indent=2) + "\n")
     elif isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
     else:
-        say_error(error.format_message(), hint=f"See: {path} --help")
+        say_error(error.format_message(), hint=_see(error, path))
     return error.exit_code
+
+
+def _see(error: click.ClickException, path: str) -> str:
+    if isinstance(error, click.NoSuchOption) and path.endswith(" search"):
+        return f"See: {path} --help. A word to leave out stands inside the quotes: search 'boiler -draft'"
+    return f"See: {path} --help"
 
 
 def _parameter(error: click.ClickException) -> str | None:
@@ -137,10 +131,12 @@ def _failed(error: SecondBrainError, session: Session) -> int:
         sys.stderr.write(as_json(error.as_json(), sys.stderr, indent=2) + "\n")
     else:
         say_error(error.message, hint=error.hint, options=error.options)
-    return 1
+    return 2 if isinstance(error, UnusableValue) else 1
 
 
 def _unexpected(error: Exception, session: Session) -> int:
+    if was_interrupted():  # foreign code made something else of it
+        return say_interrupted()
     if session.verbose:
         import traceback  # noqa: PLC0415 - only when something is broken
 
@@ -150,5 +146,4 @@ def _unexpected(error: Exception, session: Session) -> int:
         f"Unexpected {type(error).__name__}{reason}; this is a fault of the program.",
         hint="The same command with -v shows the details to report.",
     )
-    code = _failed(problem, session)
-    return _reader_gone() if isinstance(error, OSError) else code  # the trouble may have been standard output itself
+    return _failed(problem, session)

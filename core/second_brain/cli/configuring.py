@@ -13,27 +13,28 @@ import click
 
 from second_brain.cli.commands import command, examples, group, pass_session
 from second_brain.cli.output import harmless
-from second_brain.errors import InvalidParameter, NotFound
+from second_brain.errors import InvalidParameter, NotFound, without_password
 
 if TYPE_CHECKING:
     from second_brain.cli.session import Session
 
 
 @command("init", short_help="Write a configuration file that explains every option.")
-@click.option("--force", is_flag=True, help="Write the file anew even if it exists; what is in it is lost.")
+@click.option("--force", is_flag=True, help="Write the file anew even if it exists; a copy of it is kept beside it.")
 @examples("cd ~/my-vault && second-brain init", "second-brain init --vault ~/Notes --force")
 @pass_session
 def init_(session: Session, *, force: bool) -> None:
     """Write a configuration for the vault in this folder (or --vault), and make the folder of its database.
 
-    In or below a vault both go to your account's folders, for nothing is ever written into a vault; elsewhere
-    rag_config.toml and data/ are made here. An existing file is kept unless --force is given.
+    In or below a vault both go to your account's folders, for nothing is ever written into a vault: so they do without
+    --vault, which makes this folder the vault. Elsewhere rag_config.toml and data/ are made here. An existing file is
+    kept unless --force is given, and then a copy of it as rag_config.toml.bak.
     """
-    from second_brain.config import writer  # noqa: PLC0415 - cheap start
+    from second_brain.config import paths, writer  # noqa: PLC0415 - cheap start
 
-    vault = Path(session.vault).expanduser() if session.vault else None
-    vault = Path.cwd() / vault if vault else None
-    made = writer.init(Path.cwd(), vault=vault, config_path=session.config_path, force=force)
+    made = writer.init(
+        paths.working_directory(), vault=session.vault_folder, config_path=session.config_path, force=force
+    )
     if session.as_json:
         session.out.json(
             {
@@ -41,6 +42,7 @@ def init_(session: Session, *, force: bool) -> None:
                 "config_path": str(made.config_path),
                 "data_dir": str(made.data_dir),
                 "overwritten": made.overwritten,
+                "backup_path": None if made.backup is None else str(made.backup),
                 "vault_path": str(made.vault_path),
                 "in_vault": made.in_vault,
             }
@@ -49,9 +51,11 @@ def init_(session: Session, *, force: bool) -> None:
     out = session.out
     out.line(f"vault          {harmless(str(made.vault_path))}")
     out.line(f"configuration  {harmless(str(made.config_path))}{' (overwritten)' if made.overwritten else ''}")
+    if made.backup is not None:
+        out.line(f"former one     {harmless(str(made.backup))}")
     out.line(f"data           {harmless(str(made.data_dir))}")
     if made.in_vault:
-        out.line("Nothing was written into the vault: its configuration and index live in your account's folders.")
+        out.line("Nothing was written into the vault: its configuration and index live outside of it.")
     out.line("Next: second-brain sync")
 
 
@@ -66,16 +70,17 @@ def _file_to_change(session: Session) -> Path:
     from second_brain.config import paths  # noqa: PLC0415 - cheap start
     from second_brain.config.source import find_config  # noqa: PLC0415
 
+    cwd = paths.working_directory()
     if session.config_path is not None:
-        return Path.cwd() / session.config_path
-    return find_config(None, os.environ, Path.cwd()) or paths.platform_config_file()
+        return cwd / session.config_path
+    return find_config(None, os.environ, cwd) or paths.platform_config_file()
 
 
 def _plain(value: Any) -> Any:
-    """A value of the configuration as JSON has it."""
+    """A value of the configuration as JSON has it, without the password of a URL."""
     if isinstance(value, tuple):
         return list(value)
-    return str(value) if isinstance(value, Path) else value
+    return without_password(str(value)) if isinstance(value, str | Path) else value
 
 
 def _shown(value: Any) -> str:
@@ -121,18 +126,18 @@ def get_(session: Session, *, key: str) -> None:
     values = _values(session)
     if key not in values:
         raise InvalidParameter(
-            f"{key} is no option.",
+            f"{key or 'An empty text'} is no option.",
             hint="List them with: second-brain config show",
             parameter="key",
             options=nearest(key, values),
         )
-    value = values[key]
+    value = _plain(values[key])
     if session.as_json:
-        session.out.json({"key": key, "value": _plain(value), "origin": session.config.origin[key]})
-    elif isinstance(value, tuple):
-        session.out.lines(map(str, value))
+        session.out.json({"key": key, "value": value, "origin": session.config.origin[key]})
+    elif isinstance(value, list):
+        session.out.lines(map(harmless, value))
     elif value is not None:
-        session.out.line(str(value).lower() if isinstance(value, bool) else str(value))
+        session.out.line(harmless(str(value).lower() if isinstance(value, bool) else str(value)))
 
 
 @config_.command("set", short_help="Give one key a value.")
@@ -152,7 +157,7 @@ def set_(session: Session, *, key: str, value: str) -> None:
     from second_brain.config import writer  # noqa: PLC0415 - cheap start
 
     path = _file_to_change(session)
-    kept = writer.set_value(path, key, value)
+    kept = writer.set_value(path, key, value, vault=session.vault_folder)
     _changed(session, path, key, kept, f"{key} = {_shown(kept)}")
 
 
@@ -165,7 +170,7 @@ def unset_(session: Session, *, key: str) -> None:
     from second_brain.config import writer  # noqa: PLC0415 - cheap start
 
     path = _file_to_change(session)
-    was_there = writer.unset(path, key)
+    was_there = writer.unset(path, key, vault=session.vault_folder)
     _changed(session, path, key, None, f"{key} was taken out" if was_there else f"{key} was not set")
 
 
@@ -183,10 +188,10 @@ def path_(session: Session) -> None:
     """Print the configuration file that is in use, or the one that set would make."""
     path = _file_to_change(session)
     if session.as_json:
-        session.out.json({"config_path": str(path), "exists": path.is_file()})
+        session.out.json({"config_path": str(path), "exists": os.path.isfile(path)})  # noqa: PTH113 - raises nothing
         return
-    session.out.line(str(path))
-    if not path.is_file():
+    session.out.line(harmless(str(path)))
+    if not os.path.lexists(path):
         session.out.note("It does not exist yet: second-brain init writes one.")
 
 
@@ -201,6 +206,8 @@ def vaults_() -> None:
 @pass_session
 def list_(session: Session) -> None:
     """Print every configured vault with its folder; the one that commands take by default is marked."""
+    from second_brain.config import paths  # noqa: PLC0415 - cheap start
+
     config = session.config
     rows = {name: entry.path for name, entry in config.vaults.items()}
     if config.vault_path is not None:
@@ -212,22 +219,27 @@ def list_(session: Session) -> None:
         session.out.line("No vault is configured. Add one with: second-brain vaults add NAME PATH")
     for name, path in rows.items():
         mark = "*" if name == config.vault_name else " "
-        missing = "" if path.is_dir() else "  (this folder does not exist)"
+        missing = "" if paths.is_folder(path) else "  (this folder does not exist)"
         session.out.line(harmless(f"{mark} {name:<16} {path}{missing}"))
 
 
 @vaults_.command("add", short_help="Configure a vault under a name.")
 @click.argument("name")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path")
 @examples("second-brain vaults add work ~/Work/Notes")
 @pass_session
-def add_(session: Session, *, name: str, path: Path) -> None:
+def add_(session: Session, *, name: str, path: str) -> None:
     """Configure the folder PATH as the vault NAME; from then on --vault NAME chooses it."""
     from second_brain.config import paths, writer  # noqa: PLC0415 - cheap start
 
-    folder = Path.cwd() / path.expanduser()
-    if not folder.is_dir():
-        raise NotFound(f"There is no folder {folder}.", hint="Check the path.", parameter="path")
+    for parameter, text in (("name", name), ("path", path)):
+        if not text.strip():
+            raise InvalidParameter(
+                f"The {parameter} of the vault is empty.", hint="Use: vaults add NAME PATH", parameter=parameter
+            )
+    folder = paths.typed(path)
+    if not paths.is_folder(folder):
+        raise NotFound(f"There is no folder {paths.shown(folder)}.", hint="Check the path.", parameter="path")
     file = _file_to_change(session)
     kept = writer.set_value(file, f"vaults.{name}.path", paths.literal(paths.tidy(folder)))
     _changed(session, file, f"vaults.{name}.path", kept, f"The vault {name} is {folder}")

@@ -87,7 +87,7 @@ def _answer(session: Session, request: Request, text: str, show: _Show, started:
     from second_brain.cli import hit_text  # noqa: PLC0415 - cheap start
 
     out = session.out
-    answer = session.brain.search(request, explain=show.why or session.as_json)
+    answer = session.asking.search(request, explain=show.why or session.as_json)
     if session.as_json:
         found = hit_text.answer_json(text, answer)
         if show.why:
@@ -110,7 +110,7 @@ def _answer(session: Session, request: Request, text: str, show: _Show, started:
 
 
 def _explain(session: Session, request: Request, text: str, note: str) -> None:
-    found = session.brain.why_not(request, note)
+    found = session.asking.why_not(request, note)
     if session.as_json:
         session.out.json({"query": text, "path": found.path, "rank": found.rank, "reasons": list(found.reasons)})
         return
@@ -125,7 +125,7 @@ def _rag_search(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     if refused:
         raise click.UsageError(f"--rag has no {', '.join(refused)}: rag_search knows folder, tag, after and top-k.")
     filters = _filters(arguments["folder"], arguments["tags"], arguments["modified_after"])
-    return session.brain.rag(answer=False, query=arguments["query"], filters=filters, top_k=arguments["top_k"])
+    return session.asking.rag(answer=False, query=arguments["query"], filters=filters, top_k=arguments["top_k"])
 
 
 def _filters(
@@ -135,6 +135,12 @@ def _filters(
     found = _object(text)
     if len(folders) > 1:
         raise click.UsageError("Passages can be narrowed to one folder only.")
+    if folders and not folders[0].strip("/ "):
+        raise InvalidParameter(
+            f"folder: {folders[0]!r} names nothing inside the vault.",
+            hint="Give a name as the vault has it, or leave --folder out.",
+            parameter="folder",
+        )
     if folders:
         found["path_prefix"] = folders[0].rstrip("/") + "/"
     if tags:
@@ -147,7 +153,7 @@ def _filters(
 def _object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text) if text else {}
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits, and brackets without end
         value = error
     if isinstance(value, dict):
         return value
@@ -198,7 +204,7 @@ def query_(
     """
     started = time.perf_counter()
     text = " ".join(query)
-    found = session.brain.rag(
+    found = session.asking.rag(
         answer=True,
         query=text,
         filters=_filters(folder, tags, since, filters),

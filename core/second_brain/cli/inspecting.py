@@ -32,7 +32,7 @@ def status_(session: Session) -> None:
 
     --json prints the fields of the tool rag_status and ours.
     """
-    found = session.brain.status()
+    found = session.asking.status()
     if session.as_json:
         session.out.json(found)
         return
@@ -48,7 +48,7 @@ def _status_rows(session: Session, found: dict[str, Any]) -> Iterator[tuple[str,
     behind = ", ".join(f"{count:,} {what}" for count, what in lag if count)
     yield "vault", found["vault"]
     if not session.scope.scope.whole_vault:
-        yield "scope", _scope_text(session)
+        yield "scope", session.scope_text
     yield "notes", f"{found['notes']:,} indexed, {plural(found['links'], 'link')}"
     yield "changes", f"{behind} since the last sync: second-brain sync" if behind else "none since the last sync"
     waiting = f", {found['pending']:,} waiting" if found["pending"] else ""
@@ -59,14 +59,6 @@ def _status_rows(session: Session, found: dict[str, Any]) -> Iterator[tuple[str,
     yield "watching", f"process {worker['pid']} keeps it current ({worker['mode']})" if worker else "nobody now"
     of_size = "" if found["database_bytes"] is None else f" ({size(found['database_bytes'])})"
     yield "index", f"{found['database']}{of_size}"
-    if not found["notes"] and not session.scope.scope.whole_vault:
-        session.out.warn("No note lies in this scope.")
-
-
-def _scope_text(session: Session) -> str:
-    scope = session.scope.scope
-    parts = [*scope.folders, *(f"#{tag}" for tag in scope.tags), *(f"without {folder}" for folder in scope.excluded)]
-    return (f"{session.scope.name}: " if session.scope.name else "") + ", ".join(parts)
 
 
 @command("health", short_help="Whether the parts of the index answer.")

@@ -62,7 +62,7 @@ def read_(
     options: dict[str, Any] = {"view": view, "sections": sections, "lines": lines}
     if budget is not None:
         options["budget_tokens"] = budget
-    note = session.brain.read(target, **options)
+    note = session.asking.read(target, **options)
     if session.as_json:
         session.out.json(_note_json(note))
     else:
@@ -111,7 +111,7 @@ def links_(session: Session, *, target: str) -> None:
 
     NOTE is a title, alias, path or [[wikilink]].
     """
-    found = session.brain.links(target)
+    found = session.asking.links(target)
     if session.as_json:
         from dataclasses import asdict  # noqa: PLC0415 - cheap start
 
@@ -144,7 +144,7 @@ def _show_links(session: Session, title: str, count: int, links: Sequence[tuple[
 @pass_session
 def tags_(session: Session) -> None:
     """Print all tags, the most used first, with the number of notes that carry them."""
-    _show_counts(session, session.brain.facets().tags, sign="#")
+    _show_counts(session, session.asking.facets().tags, sign="#")
 
 
 @command("folders", short_help="Print all folders with the number of their notes.")
@@ -152,7 +152,7 @@ def tags_(session: Session) -> None:
 @pass_session
 def folders_(session: Session) -> None:
     """Print all folders with the number of notes in and below them."""
-    _show_counts(session, session.brain.facets().folders, sign="")
+    _show_counts(session, session.asking.facets().folders, sign="")
 
 
 def _show_counts(session: Session, counts: Mapping[str, int], *, sign: str) -> None:

@@ -13,6 +13,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+from second_brain.errors import Unavailable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
@@ -121,7 +123,7 @@ def as_json(value: Any, stream: TextIO, *, indent: int | None = None) -> str:
 
 def say_error(message: str, *, hint: str = "", options: Sequence[str] = ()) -> None:
     """An error as a person reads it, to standard error."""
-    with suppress(BrokenPipeError):
+    with suppress(OSError, Unavailable):  # it may be standard output that the error is about
         sys.stdout.flush()
     sys.stderr.write(f"{_label(sys.stderr, 'error:', 'red')} {harmless(message)}\n")
     if options:

@@ -36,6 +36,7 @@ class Session:
     _config: Config | None = None
     _scope: NamedScope | None = None
     _brain: SecondBrain | None = None
+    _asked: bool = False
     _log: list[Handler] = field(default_factory=list)
 
     @property
@@ -45,7 +46,7 @@ class Session:
             self._config = self._load()
             for warning in self._config.warnings:
                 self.out.warn(warning)
-            self._log = start_logging(self._config, verbose=self.verbose)
+            self._log = start_logging(self._config, self.out, verbose=self.verbose)
         return self._config
 
     @property
@@ -68,6 +69,42 @@ class Session:
         return self._brain
 
     @property
+    def asking(self) -> SecondBrain:
+        """The library for questions.  That the scope holds no note is told first: its name may be misspelt."""
+        from second_brain.config.paths import shown  # noqa: PLC0415 - cheap start
+
+        brain = self.brain
+        if not self._asked and not brain.scope.whole_vault and not brain.notes():
+            self.out.warn(f"No note lies in the scope {shown(self.scope_text)}.{self._near_scope()}")
+        self._asked = True
+        return brain
+
+    @property
+    def scope_text(self) -> str:
+        """What the scope shows, in words."""
+        scope = self.scope.scope
+        parts = [
+            *scope.folders,
+            *(f"#{tag}" for tag in scope.tags),
+            *(f"without {folder}" for folder in scope.excluded),
+        ]
+        return (f"{self.scope.name}: " if self.scope.name else "") + ", ".join(parts)
+
+    def _near_scope(self) -> str:
+        """The configured scope that may be meant; folders are not suggested, for those outside must stay unknown."""
+        from second_brain.config.source import nearest  # noqa: PLC0415 - only on a mistake
+
+        near = [
+            name
+            for value in self.scopes
+            if value not in self.config.scopes
+            for name in nearest(value, self.config.scopes)
+        ]
+        if near:
+            return f" Did you mean the scope {near[0]}?"
+        return "" if self.scope.name else " A folder is written from the vault's root, just as it is called there."
+
+    @property
     def root(self) -> Path | None:
         """The vault's folder, for links to its files."""
         return self.config.vault_path
@@ -78,6 +115,15 @@ class Session:
             self._brain.close()
         for handler in self._log:
             handler.close()
+
+    @property
+    def vault_folder(self) -> Path | None:
+        """What ``--vault`` names, as a folder: for commands that read no configuration."""
+        if self.vault is None:
+            return None
+        from second_brain.config import paths  # noqa: PLC0415 - cheap start
+
+        return paths.typed(self.vault)
 
     def _load(self) -> Config:
         from second_brain.config import load  # noqa: PLC0415 - cheap start
@@ -134,31 +180,51 @@ def demo_database() -> Path:
     return default_database(demo_vault())
 
 
-def start_logging(config: Config, *, verbose: bool) -> list[Handler]:
-    """Log to standard error, and to the configured file; never the text of a note.  The handlers are the caller's."""
+def start_logging(config: Config, out: Output, *, verbose: bool) -> list[Handler]:
+    """Log to standard error, and to the configured file; never the text of a note.  The handlers are the caller's.
+
+    A file that cannot be written keeps no command from its work: *out* warns of it.
+    """
     if config.log_file is None and config.log_level == "warning" and not verbose:
         return []  # what Python does without handlers is the same, and costs nothing
     import logging  # noqa: PLC0415 - cheap start
+
+    from second_brain.config import paths  # noqa: PLC0415 - cheap start
 
     logger = logging.getLogger("second_brain")
     logger.handlers.clear()
     logger.setLevel("INFO" if verbose and config.log_level == "warning" else config.log_level.upper())
     handlers: list[Handler] = [logging.StreamHandler()]
     if config.log_file is not None:
+        problem = paths.file_problem(config.log_file)
         try:
-            config.log_file.parent.mkdir(parents=True, exist_ok=True)
-            handlers.append(logging.FileHandler(config.log_file, encoding="utf-8", errors="replace", delay=False))
+            if not problem:
+                config.log_file.parent.mkdir(parents=True, exist_ok=True)
+                handlers.append(logging.FileHandler(config.log_file, encoding="utf-8", errors="replace", delay=False))
         except OSError as error:
-            raise ConfigError(
-                f"The log {config.log_file} cannot be written: {error.strerror or error}.",
-                hint="Set log_file to another file, or take it out.",
-                parameter="log_file",
-            ) from error
+            problem = error.strerror or str(error)
+        if problem:
+            log = paths.shown(config.log_file)
+            out.warn(f"The log {log} cannot be written: {problem}. Set log_file to another file, or take it out.")
     for handler in handlers:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         logger.addHandler(handler)
     logger.propagate = False
     return handlers
+
+
+class _Given(click.ParamType[Any]):
+    """A text, or with *kind* what it makes of it, that says something: an empty value is a slip of a script, never meant."""
+
+    name = "text"
+
+    def __init__(self, kind: type[str | Path] = str) -> None:
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value).strip():
+            self.fail("it is empty. Give a value, or leave the option out.", param, ctx)
+        return self._kind(value)
 
 
 _OURS = "global_"
@@ -191,24 +257,30 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # no
 
 def global_options() -> list[click.Parameter]:
     """Fresh copies of the options that every command takes."""
-    path = click.Path(path_type=Path)
+    text, path = _Given(), _Given(Path)
     shared: dict[str, Any] = {"expose_value": False, "callback": _remember}
     return [
         click.Option(
             ["--config", "global_config_path"], type=path, metavar="PATH", help="The configuration file.", **shared
         ),
         click.Option(
-            ["--vault", "global_vault"], metavar="NAME|PATH", help='A configured vault, a folder, or "demo".', **shared
+            ["--vault", "global_vault"],
+            type=text,
+            metavar="NAME|PATH",
+            help='A configured vault, a folder, or "demo".',
+            **shared,
         ),
         click.Option(["--db", "global_db_path"], type=path, metavar="PATH", help="The index database.", **shared),
         click.Option(
             ["--name", "global_name"],
+            type=text,
             metavar="NAME",
             help="The configured vault of that name (the server's name, for agents).",
             **shared,
         ),
         click.Option(
             ["--scope", "global_scopes"],
+            type=text,
             multiple=True,
             metavar="FOLDER|NAME",
             help="See only this folder or configured scope; several folders widen.",
@@ -216,6 +288,7 @@ def global_options() -> list[click.Parameter]:
         ),
         click.Option(
             ["--embedder", "global_embedder"],
+            type=text,
             metavar="WHICH",
             help="auto, builtin, ollama, or a model's folder.",
             **shared,

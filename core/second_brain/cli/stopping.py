@@ -7,6 +7,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from second_brain.cli.interrupts import SIGNALS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def stopped_by_signals() -> Iterator[threading.Event]:
-    """An event that SIGINT and SIGTERM set; a second SIGINT interrupts at once.  Only the main thread gets signals."""
+    """An event that SIGINT and SIGTERM set; a second one interrupts at once.  Only the main thread gets signals."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -23,11 +25,14 @@ def stopped_by_signals() -> Iterator[threading.Event]:
     def ask(number: int, frame: FrameType | None) -> None:
         del number, frame
         stop.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        restore()
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    before = {number: signal.signal(number, ask) for number in SIGNALS}
     try:
         yield stop
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        restore()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from second_brain.cli.commands import command, examples, pass_session
+from second_brain.cli.interrupts import INTERRUPTED
 from second_brain.cli.progress import shown_progress
 from second_brain.cli.stopping import stopped_by_signals
 from second_brain.cli.wording import plural
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from second_brain.indexing.indexer import Progress
     from second_brain.service import SyncOutcome
 
-_INTERRUPTED = 130
 _SHOWN_ERRORS = 20
 
 
@@ -61,7 +61,7 @@ def sync_(session: Session, *, mode: str, file_path: str | None, words_only: boo
         _tell(session, outcome)
     if stopped:
         session.out.note("interrupted: what is done is kept, the next sync goes on from here.")
-        raise click.exceptions.Exit(_INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def stoppable(report: Callable[[Progress], None], stop: threading.Event) -> Callable[[Progress], None]:

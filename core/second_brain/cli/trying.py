@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -52,6 +51,7 @@ def try_(session: Session, *, vault: str, question: str, wait: float) -> None:
     """
     folder, asked = _meant(vault, question)
     _choose(session, folder)
+    session.brain.require_whole_vault("try")
     if session.as_json:
         from second_brain.cli.hit_text import answer_json  # noqa: PLC0415 - cheap start
 
@@ -67,7 +67,9 @@ def try_(session: Session, *, vault: str, question: str, wait: float) -> None:
 
 def _meant(vault: str, question: str) -> tuple[str, str]:
     """A single argument that is no folder and reads like a sentence is a question for the demo vault."""
-    if vault and not question and not Path(vault).expanduser().is_dir() and (" " in vault or vault.endswith("?")):
+    from second_brain.config import paths  # noqa: PLC0415 - cheap start
+
+    if vault and not question and not paths.is_folder(paths.typed(vault)) and (" " in vault or vault.endswith("?")):
         return "", vault
     return vault, question or QUESTION
 
@@ -79,10 +81,10 @@ def _choose(session: Session, folder: str) -> None:
     if not folder:
         session.vault = session.vault or DEMO
         return
-    chosen = Path.cwd() / Path(folder).expanduser()
-    if not chosen.is_dir():
+    chosen = paths.typed(folder)
+    if not paths.is_folder(chosen):
         raise NotFound(
-            f"There is no folder {chosen}.",
+            f"There is no folder {paths.shown(chosen)}.",
             hint='Name a folder of Markdown notes, or "" for the demo vault.',
             parameter="vault",
         )

@@ -67,6 +67,7 @@ def watch_(session: Session, *, words_only: bool) -> None:
     Prints a line for every change; with --json one object a line: {"event": "started|changed|embedded|trouble|stopped",
     "at", ...}. Only one process can keep an index; searching works meanwhile.
     """
+    session.brain.require_whole_vault("watch")
     told = _Told(session)
     config = session.config
     with stopped_by_signals() as stop:

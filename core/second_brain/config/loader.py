@@ -11,14 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from second_brain.config import paths, scopes, values
+from second_brain.config import guard, paths, scopes, values
 from second_brain.config.configuration import Config, NamedScope, VaultEntry
 from second_brain.config.options import BY_NAME, OPTIONS, SCOPE_OPTIONS, SECTIONS, VAULT_OPTIONS, Option
 from second_brain.config.source import Source, find_config, nearest, notices, read_source, unknown, unknown_columns
-from second_brain.errors import ConfigError
+from second_brain.errors import ConfigError, UnusableValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+
+_NAME_A_VAULT = "Give the folder of the vault, or a name from the table vaults of the configuration."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def load(
     Raises `ConfigError` naming the key and its place.
     """
     env = os.environ if env is None else env
-    cwd = paths.tidy(_working_directory() if cwd is None else cwd)
+    cwd = paths.tidy(paths.working_directory() if cwd is None else cwd)
     found = find_config(config_path, env, cwd)
     place = _Place(flags or {}, env, read_source(found) if found else Source(), cwd)
     _refuse_unknown_flags(place.flags)
@@ -73,8 +76,10 @@ def load(
     chosen = _choose_vault(place, settings, origin, vault)
     settings["scopes"] = _scopes(place, settings, chosen.name)
     settings["db_path"] = _database(place, settings, origin, chosen)
+    vaults = (chosen.path, settings["vault_path"], *(entry.path for entry in settings["vaults"].values()))
     settings["vault_path"] = chosen.path
-    _refuse_files_in_vault(settings, origin)
+    guard.refuse_files_in_vault(settings, origin, vaults)
+    _refuse_no_database(place, settings["db_path"], origin["db_path"], chosen)
     return Config(
         **settings, vault_name=chosen.name, source=found, warnings=tuple(dict.fromkeys(place.warnings)), origin=origin
     )
@@ -112,7 +117,7 @@ def _first_given(option: Option, place: _Place) -> tuple[Any, str]:
         except ValueError as problem:
             if not (option.lenient and origin != "flag"):
                 raise _refusal(where, option, problem, raw) from problem
-            place.warnings.append(f"{where} {problem}, not {raw!r}; it is ignored.")
+            place.warnings.append(f"{where} {problem}, not {values.shown(option, raw)}; it is ignored.")
     return option.default, "default"
 
 
@@ -142,9 +147,12 @@ def _placed(option: Option, value: Any, origin: str, place: _Place) -> Any:
 
 
 def _refusal(where: str, option: Option, problem: ValueError, raw: Any) -> ConfigError:
-    default = "" if option.default is None else f", or take it out for the default ({option.default!r})"
-    return ConfigError(
-        f"{where} {problem}; it is {raw!r}.",
+    default = (
+        "" if option.default is None else f", or take it out for the default ({values.shown(option, option.default)})"
+    )
+    kind = UnusableValue if option.kind == "path" and not option.choices else ConfigError
+    return kind(
+        f"{where} {problem}; it is {values.shown(option, raw)}.",
         hint=f"Mend it{default}. {option.help}",
         parameter=option.key,
         options=option.choices,
@@ -258,12 +266,17 @@ def _choose_vault(place: _Place, settings: Mapping[str, Any], origin: dict[str, 
     folder = place.path(vault, "flag")
     if main.path is not None and (vault == main.name or _equal(folder, main.path)):
         return main
-    if vault.strip() and folder.is_dir():
+    if vault.strip() and paths.is_folder(folder):
         return _named(folder, vaults, main=False)
+    problem = paths.folder_problem(folder)
+    if problem:
+        raise UnusableValue(
+            f"The vault {paths.shown(folder)} {problem} (--vault).", hint=_NAME_A_VAULT, parameter="vault"
+        )
     known = tuple(dict.fromkeys(name for name in (*vaults, main.name) if name))
     raise ConfigError(
         f"No vault is called {vault!r}, and there is no folder {folder}.",
-        hint="Give the folder of the vault, or a name from the table vaults of the configuration.",
+        hint=_NAME_A_VAULT,
         parameter="vault",
         options=known,
     )
@@ -303,27 +316,21 @@ def _database_beside(source: Path | None, chosen: _Chosen) -> Path | None:
     if source is None or source.name != paths.LOCAL_FILE or not chosen.main:
         return None
     folder = source.parent / paths.LOCAL_DATA
-    if not folder.is_dir() or (chosen.path is not None and paths.inside(folder, chosen.path)):
+    if not paths.is_folder(folder) or (chosen.path is not None and paths.inside(folder, chosen.path)):
         return None
     return folder / paths.DATABASE
 
 
-def _refuse_files_in_vault(settings: Mapping[str, Any], origin: Mapping[str, str]) -> None:
-    vault: Path | None = settings["vault_path"]
-    for key, what in (("db_path", "database"), ("log_file", "log")):
-        path: Path | None = settings[key]
-        if path is not None and vault is not None and paths.inside(path, vault):
-            raise ConfigError(
-                f"The {what} {path} would lie inside the vault {vault}.",
-                hint=f"A vault is never written to: name a place outside it ({BY_NAME[key].flag}, or {key} in the "
-                f"configuration; now it comes from: {origin[key]}).",
-                parameter=key,
-            )
-
-
-def _working_directory() -> Path:
-    """The working directory, or the home folder when it was deleted."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return Path.home()
+def _refuse_no_database(place: _Place, path: Path, origin: str, chosen: _Chosen) -> None:
+    """SQLite would wait for a pipe, and lock beside a folder; it takes names in Unicode only."""
+    problem = paths.file_problem(path) or ("" if values.is_unicode(str(path)) else "is not valid Unicode")
+    if not problem:
+        return
+    keys = ("vaults", chosen.entry.name, "db") if chosen.entry and chosen.entry.db else ("db_path",)
+    option = BY_NAME["db_path"]
+    named_by = {"flag": option.flag, "env": option.env, "default": guard.account_folder("data")}
+    raise UnusableValue(
+        f"The database {paths.shown(path)} {problem} ({named_by.get(origin) or place.source.place(*keys)}).",
+        hint=f"Name a file, which may be new, by {option.flag} or db_path, or leave that out for the default.",
+        parameter="db_path",
+    )

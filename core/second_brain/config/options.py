@@ -21,6 +21,7 @@ RANKINGS = ("best", "meaning", "words")
 MAX_INSTRUCTIONS = 600
 MIN_CHUNK_SIZE = 20
 LATER = "(used by a later release)"
+"""In the sentence of an option that is read and checked and changes nothing yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ _VAULT = (
         "follow_symlinks",
         "bool",
         False,
-        "Whether links to folders and files outside the vault are followed.",
+        "Whether links to folders outside the vault, and to notes inside it, are followed; links to single files outside never are.",
         advanced=True,
     ),
     Option(
@@ -97,7 +98,12 @@ _VAULT = (
         "Regular expressions; what they match never enters the index.",
         check=checks.patterns,
     ),
-    Option("watch_enabled", "bool", True, "Whether long-running processes follow changes of the vault."),
+    Option(
+        "watch_enabled",
+        "bool",
+        True,
+        f"Whether long-running processes follow changes of the vault {LATER}; watch follows them in any case.",
+    ),
     Option(
         "poll_seconds",
         "float",
@@ -132,7 +138,7 @@ _SEARCH = (
         "schema_tags",
         "int",
         30,
-        "How many tags the description of the vault lists.",
+        f"How many tags the description of the vault lists {LATER}.",
         env="SECOND_BRAIN_SCHEMA_TAGS",
         advanced=True,
         check=checks.at_least(0),
@@ -142,7 +148,7 @@ _SEARCH = (
         "result_budget",
         "int",
         4000,
-        "About how many tokens one answer to an agent may have.",
+        "About how many tokens the passages of one search may have in all.",
         env="SECOND_BRAIN_RESULT_BUDGET",
         advanced=True,
         check=checks.at_least(1),
@@ -152,7 +158,7 @@ _SEARCH = (
         "skip_folders",
         "list",
         (),
-        "Folders in which mentions of a note are not looked for.",
+        f"Folders in which mentions of a note are not looked for {LATER}.",
         env="VAULT_SKIP_FOLDERS",
         advanced=True,
         check=checks.folders,
@@ -161,7 +167,7 @@ _SEARCH = (
         "name_endings",
         "list",
         (),
-        "Endings that may follow a name in a plain-text mention, such as the s of a genitive.",
+        f"Endings that may follow a name in a plain-text mention, such as the s of a genitive {LATER}.",
         env="VAULT_NAME_ENDINGS",
         advanced=True,
     ),
@@ -198,12 +204,12 @@ _EMBEDDING = (
 )
 
 _GRAPH = (
-    Option("graph_enabled", "bool", True, "Whether the graph of related notes is computed.", advanced=True),
+    Option("graph_enabled", "bool", True, f"Whether the graph of related notes is computed {LATER}.", advanced=True),
     Option(
         "graph_knn_k",
         "int",
         8,
-        "The most neighbours by meaning for each note.",
+        f"The most neighbours by meaning for each note {LATER}.",
         advanced=True,
         check=checks.at_least(0),
     ),
@@ -211,7 +217,7 @@ _GRAPH = (
         "graph_semantic_min",
         "float",
         0.35,
-        "The least cosine similarity of a neighbour by meaning.",
+        f"The least cosine similarity of a neighbour by meaning {LATER}.",
         advanced=True,
         check=checks.between(-1, 1),
     ),
@@ -219,7 +225,7 @@ _GRAPH = (
         "graph_min_edge_score",
         "float",
         0.15,
-        "The least score of an edge; a link or a common mention keeps an edge whatever its score.",
+        f"The least score of an edge; a link or a common mention keeps an edge whatever its score {LATER}.",
         advanced=True,
         check=checks.between(0, 1),
     ),
@@ -227,18 +233,23 @@ _GRAPH = (
         "graph_weight_semantic",
         "float",
         0.5,
-        "Weight of meaning in the score; the four weights should sum to 1.",
+        f"Weight of meaning in the score; the four weights should sum to 1 {LATER}.",
         advanced=True,
         check=checks.at_least(0),
     ),
     Option(
-        "graph_weight_link", "float", 0.25, "Weight of links in the score.", advanced=True, check=checks.at_least(0)
+        "graph_weight_link",
+        "float",
+        0.25,
+        f"Weight of links in the score {LATER}.",
+        advanced=True,
+        check=checks.at_least(0),
     ),
     Option(
         "graph_weight_tag",
         "float",
         0.15,
-        "Weight of shared tags in the score.",
+        f"Weight of shared tags in the score {LATER}.",
         advanced=True,
         check=checks.at_least(0),
     ),
@@ -246,7 +257,7 @@ _GRAPH = (
         "graph_weight_comention",
         "float",
         0.10,
-        "Weight of common mentions in the score.",
+        f"Weight of common mentions in the score {LATER}.",
         advanced=True,
         check=checks.at_least(0),
     ),
@@ -254,7 +265,7 @@ _GRAPH = (
         "graph_comention_cap",
         "int",
         3,
-        "Common mentions beyond this number add nothing.",
+        f"Common mentions beyond this number add nothing {LATER}.",
         advanced=True,
         check=checks.at_least(1),
     ),
@@ -262,7 +273,7 @@ _GRAPH = (
         "graph_comention_max_fanout",
         "int",
         20,
-        "A note with links to more notes than this makes no common mentions.",
+        f"A note with links to more notes than this makes no common mentions {LATER}.",
         advanced=True,
         check=checks.at_least(0),
     ),
@@ -317,13 +328,13 @@ SCOPE_OPTIONS = (
         "instructions",
         "str",
         "",
-        f"What agents are told about the scope, at most {MAX_INSTRUCTIONS} characters.",
+        f"What agents are told about the scope, at most {MAX_INSTRUCTIONS} characters {LATER}.",
         section="scopes",
         check=checks.at_most_characters(MAX_INSTRUCTIONS),
     ),
-    Option("profile", "choice", "core", "The tools that agents get.", section="scopes", choices=PROFILES),
+    Option("profile", "choice", "core", f"The tools that agents get {LATER}.", section="scopes", choices=PROFILES),
     Option("ranking", "choice", None, "As the option ranking, for this scope.", section="scopes", choices=RANKINGS),
-    Option("allow_sync", "bool", False, "Whether agents may start an update of the index.", section="scopes"),
+    Option("allow_sync", "bool", False, f"Whether agents may start an update of the index {LATER}.", section="scopes"),
 )
 
 OPTIONS: tuple[Option, ...] = (*_VAULT, *_SEARCH, *_EMBEDDING, *_GRAPH, *_PROGRAM, *_TABLES)

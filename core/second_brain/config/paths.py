@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,20 @@ APP = "second-brain"
 LOCAL_FILE = "rag_config.toml"
 LOCAL_DATA = "data"
 DATABASE = "second-brain.db"
+
+_LONGEST_SHOWN = 240
+_NO_FILE = {
+    stat.S_IFDIR: "is a folder",
+    stat.S_IFIFO: "is a pipe, and would be waited for",
+    stat.S_IFSOCK: "is a socket",
+    stat.S_IFCHR: "is a device",
+    stat.S_IFBLK: "is a device",
+}
+_IMPOSSIBLE = {
+    errno.ENAMETOOLONG: "is too long a name",
+    errno.ELOOP: "is a link that leads back to itself",
+    errno.ENOTDIR: "lies below a file",
+}
 
 _VARIABLE = re.compile(
     r"\$(?:(?P<literal>\$)|(?P<bare>\w+)|\{(?P<braced>\w+)\})" + ("|%(?P<nt>\\w+)%" * (os.name == "nt"))
@@ -59,6 +75,20 @@ def default_database(vault: Path | None) -> Path:
     return platform_data_folder() / f"{safe}-{short_hash(vault)}.db"
 
 
+def working_directory() -> Path:
+    """The working directory, or the home folder when it was deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path.home()
+
+
+def typed(text: str) -> Path:
+    """*text* of a command line as an absolute path: its shell has already expanded the variables."""
+    cwd = working_directory()
+    return absolute(text, base=cwd, cwd=cwd, env=os.environ, variables=False)
+
+
 def absolute(text: str, *, base: Path, cwd: Path, env: Mapping[str, str], variables: bool = True) -> Path:
     """*text* with ``$CWD``, environment variables and ``~`` expanded, relative to *base*.
 
@@ -91,10 +121,45 @@ def inside(path: Path, folder: Path) -> bool:
     return any(parent == root or _same(parent, root) for parent in (real, *real.parents))
 
 
+def file_problem(path: Path) -> str:
+    """Why no file of ours can be at *path*, as a phrase ("is a folder"); "" when one is there or can be made."""
+    mode, problem = _looked_at(path)
+    if problem or not mode:
+        return problem
+    return "" if stat.S_ISREG(mode) else _NO_FILE.get(stat.S_IFMT(mode), "is no ordinary file")
+
+
+def folder_problem(path: Path) -> str:
+    """Why *path* is no folder, as a phrase; "" when it is one, or nothing is there."""
+    mode, problem = _looked_at(path)
+    return problem or ("is a file, not a folder" if mode and not stat.S_ISDIR(mode) else "")
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there; a name that no file can have is none."""
+    return stat.S_ISDIR(_looked_at(path)[0])
+
+
+def shown(path: Path | str) -> str:
+    """*path* for a message, shortened in the middle when it fills more than a few lines."""
+    text = str(path)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN // 2]}…{text[-_LONGEST_SHOWN // 4 :]}"
+
+
 def obsidian_vault_around(directory: Path) -> Path | None:
     """The nearest folder at or above *directory* that holds ``.obsidian``."""
     real = Path(os.path.realpath(directory))
-    return next((folder for folder in (real, *real.parents) if (folder / ".obsidian").is_dir()), None)
+    return next((folder for folder in (real, *real.parents) if is_folder(folder / ".obsidian")), None)
+
+
+def _looked_at(path: Path) -> tuple[int, str]:
+    """The mode of what is at *path*, links followed (0: nothing is, or it cannot be told), and what is wrong with it."""
+    try:
+        return path.stat().st_mode, ""
+    except OSError as error:
+        return 0, _IMPOSSIBLE.get(error.errno or 0, "")
+    except ValueError:
+        return 0, "holds a null character"
 
 
 def _same(path: Path, other: Path) -> bool:

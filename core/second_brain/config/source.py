@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from second_brain.config import paths
 from second_brain.config.options import BY_NAME, RETIRED, SECTIONS
-from second_brain.errors import ConfigError
+from second_brain.errors import ConfigError, UnusableValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,7 +41,7 @@ def find_config(config_path: Path | None, env: Mapping[str, str], cwd: Path) -> 
     if named:
         return _existing(paths.absolute(named, base=cwd, cwd=cwd, env=env), "SECOND_BRAIN_CONFIG")
     for path in (cwd / paths.LOCAL_FILE, paths.platform_config_file()):
-        if path.is_file():
+        if os.path.isfile(path):  # noqa: PTH113  # False where Path.is_file would raise: a folder that may not be entered
             return path
     return None
 
@@ -117,7 +118,14 @@ def nearest(key: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def _existing(path: Path, named_by: str) -> Path:
-    if path.exists():
+    problem = "" if str(path) == os.devnull else paths.file_problem(path)
+    if problem:
+        raise UnusableValue(
+            f"The configuration {paths.shown(path)} {problem} ({named_by}).",
+            hint="Name a file, or make one with: second-brain init",
+            parameter="config",
+        )
+    if os.path.exists(path):  # noqa: PTH110  # as above
         return path
     raise ConfigError(
         f"There is no configuration file {path} ({named_by}).",

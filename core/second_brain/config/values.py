@@ -11,6 +11,9 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from second_brain.config import paths
+from second_brain.errors import without_password
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from second_brain.config.options import Option
 
 _URL = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 _EXPECTED = {
@@ -49,9 +53,25 @@ def accept(option: Option, value: Any) -> Any:
     return value
 
 
+def shown(option: Option, value: Any) -> str:
+    """*value* for a message, as a configuration file has it; what could be a password of a URL is left out."""
+    import json  # noqa: PLC0415  # only for a message
+
+    if not isinstance(value, str):
+        return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False, default=str)
+    if option.kind == "url":
+        value = without_password(value) if "://" in value else re.sub(r".*@", "***@", value)
+    return repr(value)
+
+
+def is_unicode(text: str) -> bool:
+    """Whether *text* can be written as UTF-8: undecodable bytes of an argument or a file name cannot."""
+    return text.isascii() or not _SURROGATE.search(text)
+
+
 def refuse_misspelt_word(option: Option, text: str, folder: Path) -> None:
     """Refuse *text* where a word or a folder is wanted and it is neither: no separator in it, nothing at *folder*."""
-    if option.choices and "/" not in text and os.sep not in text and not folder.is_dir():
+    if option.choices and "/" not in text and os.sep not in text and not paths.is_folder(folder):
         raise ValueError(f"must be one of {', '.join(option.choices)}, or a folder")
 
 
@@ -62,6 +82,8 @@ def _typed(option: Option, value: Any) -> Any:
         raise ValueError(f"must be one of {', '.join(option.choices)}")
     if not _FITS[option.kind](value):
         raise ValueError(_EXPECTED[option.kind])
+    if option.kind == "path" and "\0" in value:
+        raise ValueError(f"{_EXPECTED['path']} without a null character")
     if option.kind == "float":
         return float(value)
     if option.kind == "list":
@@ -78,7 +100,7 @@ _FITS: dict[str, Callable[[Any], bool]] = {
     "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
     "float": _is_number,
     "bool": lambda value: isinstance(value, bool),
-    "path": lambda value: isinstance(value, str) and bool(value.strip()) and "\0" not in value,
+    "path": lambda value: isinstance(value, str) and bool(value.strip()),
     "url": lambda value: isinstance(value, str) and _URL.fullmatch(value) is not None,
     "list": lambda value: isinstance(value, list | tuple) and all(isinstance(item, str) for item in value),
     "table": lambda value: isinstance(value, dict),

@@ -10,33 +10,34 @@ import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from second_brain.config import paths, template, values
+from second_brain.config import guard, paths, template, values
 from second_brain.config.loader import check_together
 from second_brain.config.options import BY_NAME, RETIRED, SECTIONS, Option
 from second_brain.config.source import Source, nearest, read_source, read_text, unknown
-from second_brain.errors import ConfigError
+from second_brain.errors import ConfigError, UnusableValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tomlkit import TOMLDocument
 
 _LOCK_SECONDS = 10.0
-_MANY_FOLDERS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class InitResult:
-    """What `init` made; `in_vault` tells why it went to the platform's folders."""
+    """What `init` made; `in_vault` tells why it went to the platform's folders, `backup` where the former file is kept."""
 
     config_path: Path
     data_dir: Path
     vault_path: Path
     overwritten: bool
     in_vault: bool
+    backup: Path | None = None
 
 
 def init(
@@ -44,38 +45,45 @@ def init(
 ) -> InitResult:
     """A new configuration for *vault* (else for *directory* itself), and the folder of its database.
 
-    In or below a vault both go to the platform's folders; elsewhere ``rag_config.toml`` and ``data/`` go to
-    *directory*, or the file to *config_path*.  Raises `ConfigError` when the file exists without *force*, or would
-    lie in a vault.
+    In or below a vault (that of the configuration, one of Obsidian's, or one that the account's configuration names) both
+    go to the platform's folders; elsewhere ``rag_config.toml`` and ``data/`` go to *directory*, or the file to
+    *config_path*.  With *force* an existing file is kept as a backup.  Raises `ConfigError` when the file exists without
+    *force*, or anything would lie in a vault.
     """
     directory = paths.tidy(directory)
     _check_folder(directory)
     target = paths.tidy(vault) if vault else directory
     _check_folder(target)
-    in_vault = _in_vault(directory, target if vault else None)
-    if config_path is None:
-        path = paths.platform_config_file() if in_vault else directory / paths.LOCAL_FILE
-    else:
+    ordinary = paths.platform_config_file()
+    vaults = (target, paths.obsidian_vault_around(directory), *guard.vaults_named_in(ordinary))
+    in_vault = guard.vault_around(directory, vaults) is not None
+    if config_path is not None:
         path = directory / config_path
-        _refuse_in_vault(path, target if vault or in_vault else None)
-    local = path.name == paths.LOCAL_FILE and path != paths.platform_config_file()
+        vaults = (*vaults, paths.obsidian_vault_around(path.parent))
+    else:
+        path = ordinary if in_vault else directory / paths.LOCAL_FILE
+    local = path.name == paths.LOCAL_FILE and path != ordinary
     data_dir = path.parent / paths.LOCAL_DATA if local else paths.platform_data_folder()
-    overwritten = _write_new(path, template.render(target), force=force)
+    guard.refuse_in_vault(
+        "The data folder", data_dir, vaults, way_out=f"set {guard.account_folder('data')} to a folder outside it"
+    )
+    with _locked(path, vaults):
+        overwritten, backup = _write_new(path, template.render(target), force=force)
     _make_folder(data_dir)
-    return InitResult(path, data_dir, target, overwritten, in_vault)
+    return InitResult(path, data_dir, target, overwritten, in_vault, backup)
 
 
-def set_value(path: Path, key: str, value: Any) -> Any:
+def set_value(path: Path, key: str, value: Any, *, vault: Path | None = None) -> Any:
     """Give *key* a value, typed or as text, and return it as it will be read; a missing file is made.
 
     Keys of tables are written ``vaults.NAME.path`` and ``scopes.NAME.tags``.  A relative path is meant from the working
-    directory.  Raises `ConfigError` for an unknown key or a value that is not acceptable; the file is then as before.
+    directory.  Raises `ConfigError` for an unknown key, a value that is not acceptable, or a file inside *vault* or a
+    vault that it names; the file is then as before.
     """
     keys, option = _declared(key)
     accepted = _accepted(option, key, value)
-    with _locked(path):
-        if not path.exists():
-            _refuse_in_vault(path, None)
+    named = _vault_named_by(keys, accepted, path)
+    with _locked(path, (vault, named, None if os.path.lexists(path) else paths.obsidian_vault_around(path.parent))):
         before = _read(path)
         text = _uncommented(before, keys[0]) if len(keys) == 1 else before
         document = _parse(path, text)
@@ -88,10 +96,10 @@ def set_value(path: Path, key: str, value: Any) -> Any:
     return accepted
 
 
-def unset(path: Path, key: str) -> bool:
+def unset(path: Path, key: str, *, vault: Path | None = None) -> bool:
     """Take *key* out, so that its default holds; whole entries (``scopes.work``) too.  False when it was not there."""
     keys = _split(key)
-    with _locked(path):
+    with _locked(path, (vault,)):
         if not path.exists():
             return False
         document = _parse(path, _read(path))
@@ -110,35 +118,14 @@ def unset(path: Path, key: str) -> bool:
 
 
 def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
+    problem = paths.folder_problem(folder)
+    if problem:
+        raise UnusableValue(
+            f"The vault {paths.shown(folder)} {problem}.", hint="Name a folder of notes.", parameter="vault_path"
+        )
+    if not paths.is_folder(folder):
         raise ConfigError(
             f"There is no folder {folder}.", hint="Make it first, or name another one.", parameter="vault_path"
-        )
-
-
-def _in_vault(directory: Path, vault: Path | None) -> bool:
-    if paths.obsidian_vault_around(directory):
-        return True
-    return _has_notes(directory) if vault is None else paths.inside(directory, vault)
-
-
-def _has_notes(directory: Path) -> bool:
-    """Whether a note lies in or below; a tree too large to look through counts as a vault, to be safe."""
-    for number, (_, folders, files) in enumerate(os.walk(directory)):
-        if number >= _MANY_FOLDERS or any(name.lower().endswith(".md") for name in files):
-            return True
-        folders[:] = [name for name in folders if not name.startswith(".")]
-    return False
-
-
-def _refuse_in_vault(path: Path, vault: Path | None) -> None:
-    around = vault if vault and paths.inside(path.parent, vault) else paths.obsidian_vault_around(path.parent)
-    if around:
-        raise ConfigError(
-            f"The configuration {path} would lie inside the vault {around}.",
-            hint=f"A vault is never written to: name a place outside it, or leave --config out for "
-            f"{paths.platform_config_file()}.",
-            parameter="config",
         )
 
 
@@ -175,12 +162,21 @@ def _declared(key: str) -> tuple[tuple[str, ...], Option]:
 
 def _accepted(option: Option, key: str, value: Any) -> Any:
     raw = str(value) if isinstance(value, Path) else value
+    if not values.is_unicode(f"{key}{raw}"):
+        raise ConfigError(
+            f"{key}: what is not valid Unicode cannot be written into a configuration; it is {raw!r}.",
+            hint="Rename the folder or file that it stands for, or write it in UTF-8.",
+            parameter=key,
+        )
     try:
         accepted = values.from_text(option, raw) if isinstance(raw, str) else values.accept(option, raw)
         return _rooted(option, accepted) if option.kind == "path" and accepted not in option.choices else accepted
     except ValueError as problem:
         raise ConfigError(
-            f"{key} {problem}; it is {raw!r}.", hint=option.help, parameter=key, options=option.choices
+            f"{key} {problem}; it is {values.shown(option, raw)}.",
+            hint=option.help,
+            parameter=key,
+            options=option.choices,
         ) from problem
 
 
@@ -189,6 +185,13 @@ def _rooted(option: Option, text: str) -> str:
     values.refuse_misspelt_word(option, text, Path(text))
     expanded = text.startswith("~") or "$" in text or "%" in text or Path(text).is_absolute()
     return text if expanded else paths.literal(paths.tidy(text))
+
+
+def _vault_named_by(keys: tuple[str, ...], accepted: Any, path: Path) -> Path | None:
+    """The vault that a change adds to the configuration."""
+    if keys != ("vault_path",) and (keys[0], keys[-1]) != ("vaults", "path"):
+        return None
+    return paths.absolute(accepted, base=path.parent, cwd=paths.working_directory(), env=os.environ)
 
 
 def _child_table(table: Any, name: str, key: str) -> Any:
@@ -234,19 +237,36 @@ def _uncommented(text: str, name: str) -> str:
     return re.sub(rf"^#[ \t]?{name}[ \t]*=.*$", f"{name} = 0", top, count=1, flags=re.MULTILINE) + rest
 
 
-def _write_new(path: Path, text: str, *, force: bool) -> bool:
-    """Write *text*; returns whether a file was overwritten."""
-    with _locked(path):
-        existed = path.exists()
-        if existed and not force:
-            raise ConfigError(
-                f"The configuration {path} exists already.",
-                hint="--force writes it anew, and what is in it is lost; one option is changed by: "
-                "second-brain config set KEY VALUE",
-                parameter="force",
-            )
-        _replace(path, text)
-    return existed
+def _write_new(path: Path, text: str, *, force: bool) -> tuple[bool, Path | None]:
+    """Write *text*; returns whether a file was overwritten, and where it is kept now if it said something else."""
+    existed = path.exists()
+    if existed and not force:
+        raise ConfigError(
+            f"The configuration {path} exists already.",
+            hint="--force writes it anew and keeps a copy of it; one option is changed by: "
+            "second-brain config set KEY VALUE",
+            parameter="force",
+        )
+    backup = _kept_copy(path) if existed else None
+    _replace(path, text)
+    return existed, backup
+
+
+def _kept_copy(path: Path) -> Path:
+    """A copy of the file beside it under the first free name, ``NAME.bak`` or ``NAME.bak2``."""
+    real = Path(os.path.realpath(path))
+    for number in count(1):
+        copy = real.with_name(f"{real.name}.bak{number if number > 1 else ''}")
+        try:
+            with copy.open("xb") as file:
+                file.write(real.read_bytes())
+            copy.chmod(real.stat().st_mode & 0o7777)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _cannot_write(copy, error) from error
+        return copy
+    raise AssertionError  # the numbers do not end
 
 
 def _make_folder(folder: Path) -> None:
@@ -294,11 +314,20 @@ def _cannot_write(path: Path, error: OSError) -> ConfigError:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One writer per configuration file; the lock lies in the cache folder, so that none is left beside the file."""
+def _locked(path: Path, vaults: Iterable[Path | None] = ()) -> Iterator[None]:
+    """One writer per configuration file, and none where it or its lock would lie in one of *vaults*.
+
+    The lock lies in the cache folder, so that none is left beside the file.
+    """
     from filelock import FileLock, Timeout  # noqa: PLC0415  # only when a file is changed
 
+    problem = paths.file_problem(path)
+    if problem:
+        raise UnusableValue(
+            f"The configuration {paths.shown(path)} {problem}.", hint="Name a file by --config.", parameter="config"
+        )
     folder = paths.platform_cache_folder() / "locks"
+    guard.refuse_configuration_in_vault(path, folder, (*vaults, *guard.vaults_named_in(path)))
     _make_folder(folder)
     try:
         with FileLock(folder / f"{paths.short_hash(path)}.lock", timeout=_LOCK_SECONDS):

@@ -31,10 +31,10 @@ class Condition:
 
 
 def below_any(folders: tuple[str, ...]) -> Condition:
-    """Notes in or below one of *folders* (names as on disk, "" is the root); segment by segment, no wildcards."""
+    """Notes in or below one of *folders* (names as on disk, "" is the root), none without a folder; segment by segment."""
     parts = ["path >= ? AND path < ?" if folder else "1" for folder in folders]
     values = [value for folder in folders if folder for value in (folder + "/", folder + "0")]
-    return Condition("(" + " OR ".join(f"({part})" for part in parts) + ")", tuple(values))
+    return Condition("(" + (" OR ".join(f"({part})" for part in parts) or "0") + ")", tuple(values))
 
 
 def tagged(tag: str, *, exactly: bool = False) -> Condition:

@@ -68,7 +68,7 @@ class Embedding:
         try:
             self._run(outcome, should_stop)
         except EmbedderUnavailable as error:
-            outcome.unavailable = f"{error.message} {error.hint}".strip()
+            outcome.unavailable = error.sentences
         outcome.seconds = time.monotonic() - started
         return outcome
 

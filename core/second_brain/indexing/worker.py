@@ -108,7 +108,7 @@ class Worker:
             raise
         except SecondBrainError as error:
             # The vault is away, or its ignore file cannot be used: what the index has stays.
-            self._listener.trouble(f"{error.message} {error.hint}".strip())
+            self._listener.trouble(error.sentences)
             self.watcher.request_reconcile(after_s=RETRY_VAULT_S)
             return
         if report.frozen:

@@ -284,6 +284,8 @@ def _has_vectors(reader: Reader, fingerprint: str | None) -> bool:
 
 def _meaning_failed(reader: Reader, tools: Tools) -> str:
     model = vectors.active_model(reader)
+    if not len(reader.columns):
+        return "There is no note to search."
     if model is None or not vectors.embedded(reader, model)[0]:
         return "Nothing is embedded yet: ranked by words alone."
     if tools.embedder_for(model.fingerprint) is None:

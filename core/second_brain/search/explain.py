@@ -26,9 +26,13 @@ class WhyNot:
 
 
 def why_not(reader: Reader, request: Request, path: str, tools: Tools) -> WhyNot:
-    """Explain where the visible note *path* stands for *request*: which filter drops it, which words it lacks, its rank."""
+    """Explain where the visible note *path* stands for *request*: which filter drops it, which words it lacks, its rank.
+
+    Raises `InvalidParameter` as `engine.search` does.
+    """
     asked = engine.embed(reader, request, tools)
     with reader.snapshot():
+        narrowing.check(reader, request.query.filters)
         row = catalog.note_at(reader, path)
         if row is None:
             return WhyNot(path, None, ("The index has no such note.",))

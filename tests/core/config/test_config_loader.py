@@ -140,7 +140,7 @@ def test_a_broken_file_is_told_with_its_place(write, content, said):
 
 
 def test_a_folder_instead_of_a_file_is_told(tmp_path):
-    assert "cannot be read" in refused(config_path=tmp_path, env={}).message
+    assert "is a folder (--config)" in refused(config_path=tmp_path, env={}).message
 
 
 def test_a_byte_order_mark_and_windows_newlines_do_no_harm(write):

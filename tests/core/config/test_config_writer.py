@@ -11,7 +11,7 @@ import pytest
 from second_brain.config import load, writer
 from second_brain.config.options import OPTIONS
 from second_brain.config.writer import init, set_value, unset
-from second_brain.errors import ConfigError
+from second_brain.errors import ConfigError, UnusableValue
 
 S4_FILE = """\
 # Path to the notes
@@ -354,7 +354,7 @@ def test_changes_at_the_same_time_are_all_kept(write):
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "file").write_text("x", "utf-8")
-    with pytest.raises(ConfigError, match="cannot be written"):
+    with pytest.raises(UnusableValue, match="lies below a file"):
         set_value(tmp_path / "file" / "config.toml", "chunk_size", 300)
 
 

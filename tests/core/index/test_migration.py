@@ -15,7 +15,7 @@ from crashing import CrashServer
 from first_version import AGES, EXTRACTED, first_version, unit
 from index_dump import logical_dump
 from indexed_vault import IndexedVault
-from second_brain.errors import OutOfDate
+from second_brain.errors import IndexUnavailable, OutOfDate
 from second_brain.index import catalog, vectors
 from second_brain.index.reader import open_reader
 from second_brain.index.schema import SCHEMA_VERSION
@@ -283,8 +283,12 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path, table):
 def test_an_empty_file_becomes_an_index(tmp_path):
     path = tmp_path / "index.db"
     path.touch()
+    with pytest.raises(IndexUnavailable, match="is empty"):
+        open_reader(path, Scope())
     migrate(path)
-    open_reader(path, Scope()).close()
+    reader = open_reader(path, Scope())
+    assert (catalog.note_count(reader), reader.connection.execute("SELECT count(path) FROM tags").get) == (0, 0)
+    reader.close()
 
 
 @pytest.mark.slow

@@ -188,7 +188,10 @@ def now():
 def test_a_database_in_a_missing_folder_is_made(tmp_path):
     place = tmp_path / "not" / "there" / "yet" / "index.db"
     open_writer(place).close()
-    open_reader(place, Scope()).close()
+    assert place.is_file()
+    reader = open_reader(place, Scope())
+    assert catalog.note_count(reader) == 0
+    reader.close()
 
 
 def test_no_index_yet_tells_what_to_run(tmp_path):

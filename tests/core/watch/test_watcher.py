@@ -446,3 +446,5 @@ def test_the_receiver_may_stop_the_watcher(root, watch, eventually):
     watcher = watch(on_batch=lambda batch: stopped.append(watcher.stop()))
     (root / "n.md").write_text("x")
     eventually(lambda: stopped and watcher.status().mode == "stopped")
+    eventually(lambda: not any(thread.name == "vault-watcher" for thread in threading.enumerate()))
+    assert stopped == [None]  # `stop` came back, and was called for one batch only
