@@ -85,6 +85,18 @@ def finish_model(connection: apsw.Connection, model: int) -> None:
         refresh_notes(connection, [doc for (doc,) in connection.execute("SELECT doc FROM files WHERE doc IS NOT NULL")])
 
 
+def prune(connection: apsw.Connection) -> None:
+    """Drop vectors of vanished texts beyond a tenth of the living ones (at least 1,000)."""
+    live = connection.execute("SELECT count(*) FROM vectors WHERE chunk IS NOT NULL").get
+    spare = connection.execute("SELECT count(*) FROM vectors WHERE chunk IS NULL").get
+    surplus = spare - max(1_000, live // 10)
+    if surplus > 0:
+        connection.execute(
+            "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors WHERE chunk IS NULL ORDER BY id LIMIT ?)",
+            (surplus,),
+        )
+
+
 def notes_without_chunks(connection: apsw.Connection, layout: int) -> list[tuple[int, str]]:
     """Notes (doc, path) with text that were never cut by *layout*, in path order."""
     rows: list[Any] = connection.execute(
@@ -130,7 +142,8 @@ def texts_to_embed(connection: apsw.Connection, chunks: Sequence[int]) -> list[W
 def insert(connection: apsw.Connection, model: int, chunk: WaitingChunk, vector: NDArray[np.float32]) -> None:
     """Store the vector of *chunk*, as a spare one when the chunk has vanished meanwhile."""
     alive = connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM vectors WHERE model = ? AND chunk = c.id) FROM chunks c WHERE c.id = ? AND c.text_hash = ?",
+        "SELECT EXISTS (SELECT 1 FROM vectors WHERE model = m.id AND chunk = c.id) FROM chunks c"
+        " JOIN models m ON m.id = ? AND m.layout = c.layout WHERE c.id = ? AND c.text_hash = ?",
         (model, chunk.id, chunk.text_hash),
     ).fetchone()
     if alive == (1,):

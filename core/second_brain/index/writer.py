@@ -47,6 +47,7 @@ class Writer:
         self.path = path
         self._connection = connection
         self._lock = lock
+        self._files = connections.OpenedFiles(path)
 
     @property
     def connection(self) -> apsw.Connection:
@@ -55,6 +56,7 @@ class Writer:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[apsw.Connection]:
+        self.check_files()
         with connections.told_in_words(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -64,6 +66,10 @@ class Writer:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def check_files(self) -> None:
+        """Raises `IndexUnavailable` (`replaced`) when the database was deleted or replaced; every change begins with it."""
+        self._files.check()
 
     # -- notes ---------------------------------------------------------------------------------------------------------
 
@@ -140,7 +146,7 @@ class Writer:
         """Remember why a file cannot be read.  What the index has of it stays, but counts as changed."""
         with self._transaction() as connection:
             problem_rows.put(connection, path, reason)
-            connection.execute("UPDATE files SET mtime_ns = NULL WHERE path = ?", (path,))
+            connection.execute("UPDATE files SET mtime_ns = NULL WHERE path = ? AND mtime_ns IS NOT NULL", (path,))
 
     def put_refused(self, reasons: Mapping[int, str]) -> None:
         """Remember why passages of some notes (by doc) have no vector; what is wrong with a note itself matters more."""
@@ -184,14 +190,7 @@ class Writer:
         with self._transaction() as connection:
             connection.execute("DELETE FROM tags WHERE path NOT IN (SELECT path FROM files)")
             connection.execute("DELETE FROM embeddings WHERE path NOT IN (SELECT path FROM files)")
-            live = connection.execute("SELECT count(*) FROM vectors WHERE chunk IS NOT NULL").get
-            spare = connection.execute("SELECT count(*) FROM vectors WHERE chunk IS NULL").get
-            surplus = spare - max(1_000, live // 10)
-            if surplus > 0:
-                connection.execute(
-                    "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors WHERE chunk IS NULL ORDER BY id LIMIT ?)",
-                    (surplus,),
-                )
+            vector_rows.prune(connection)
 
     def forget_former_texts(self) -> None:
         """Leave nothing of texts that are no more: no words, no spare vectors, no freed pages.
