@@ -166,7 +166,7 @@ class Embedding:
         reason: EmbedderUnavailable,
     ) -> None:
         """Add to *pairs* what of a failed batch can be embedded; raises when the embedder turns out to be ill."""
-        for chunk in chunks:
+        for chunk in sorted(chunks, key=lambda chunk: chunk.id in self._late):
             try:
                 pairs.append((chunk, self._alone(chunk, asking)))
                 run.bad_moments = 0

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PULSE_S = 0.1
-_LAST_WORDS_S = 3.0  # a model that was told to end may still be busy with one passage
+_LAST_WORDS_S = 1.0  # a model that was told to end may still be busy with one passage
 
 
 class StoppedError(Exception):

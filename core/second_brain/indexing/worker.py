@@ -95,7 +95,8 @@ class Worker:
     def run(self, stop: threading.Event) -> None:
         """Work until *stop* is set, which is heeded within a second or so.
 
-        Only errors of the index that do not pass by themselves end it early, `IndexUnavailable` with `replaced` among them.
+        Only errors of the index that do not pass by themselves end it early: `IndexUnavailable` (also with `replaced`), and
+        `InvalidParameter` when it is the index of another vault.
         """
         self._stop = stop
         self.watcher.start()
@@ -178,7 +179,8 @@ class Worker:
 
     def _in_trouble(self, what: str, error: SecondBrainError) -> None:
         """Tell the listener; raises *error* when it is one of the index that somebody has to mend."""
-        if isinstance(error, IndexUnavailable) and not error.passing:
+        of_the_index = isinstance(error, IndexUnavailable) or error.parameter == "db_path"  # that of another vault
+        if of_the_index and not (isinstance(error, IndexUnavailable) and error.passing):
             raise error
         self._say_once(what, f"{error.message} {error.hint}".strip())
 
