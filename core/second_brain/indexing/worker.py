@@ -179,8 +179,8 @@ class Worker:
 
     def _in_trouble(self, what: str, error: SecondBrainError) -> None:
         """Tell the listener; raises *error* when it is one of the index that somebody has to mend."""
-        of_the_index = isinstance(error, IndexUnavailable) or error.parameter == "db_path"  # that of another vault
-        if of_the_index and not (isinstance(error, IndexUnavailable) and error.passing):
+        of_another_vault = error.parameter == "db_path"
+        if of_another_vault or (isinstance(error, IndexUnavailable) and not error.passing):
             raise error
         self._say_once(what, f"{error.message} {error.hint}".strip())
 
