@@ -222,10 +222,10 @@ class Writer:
             )
 
     def layouts_in_use(self) -> dict[int, Layout]:
-        """The layouts of all models."""
+        """The layouts of all models that notes are to be cut for."""
         with connections.told_in_words(self.path):
             rows = self._connection.execute(
-                "SELECT id, size, overlap FROM layouts WHERE id IN (SELECT layout FROM models)"
+                "SELECT id, size, overlap FROM layouts WHERE id IN (SELECT layout FROM models WHERE state <> 'former')"
             )
             return {number: Layout(size, overlap) for number, size, overlap in rows}
 
@@ -282,7 +282,11 @@ class Writer:
             vector_rows.refresh_notes(connection, docs)
 
     def finish_model(self, model: int) -> None:
-        """Let *model* answer from now on; what other models and layouts left is dropped."""
+        """Let *model* answer from now on.
+
+        What other models and layouts left is dropped, but for the vectors of the model that answered before: it is dear to make
+        them again should it be wanted back.
+        """
         with self._transaction() as connection:
             vector_rows.finish_model(connection, model)
 

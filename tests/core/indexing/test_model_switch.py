@@ -88,6 +88,59 @@ def test_going_back_to_the_old_model_half_way_embeds_nothing_and_leaves_nothing(
     assert vault.dump() == vault.fresh_dump(tmp_path / "fresh")
 
 
+def switched(vault, embedder, layout):
+    """How many texts a switch to *embedder* embeds."""
+    before = embedder.texts
+    vault.embedder, vault.layout = embedder, layout
+    vault.index()
+    return embedder.texts - before
+
+
+@pytest.mark.requirement("RG-10")
+def test_switching_back_to_the_former_model_embeds_only_what_changed_meanwhile(vault, tmp_path):
+    first, second = (vault.embedder, vault.layout), (StubEmbedder(24, "second"), Layout(25, 5))
+    vault.index()
+    assert switched(vault, *second) > 0
+    vault.sync()  # prunes
+    assert switched(vault, *first) == 0
+    assert vault.dump() == vault.fresh_dump(tmp_path / "fresh")
+    assert ask(vault, "kitchen clock", "meaning").hits
+    assert switched(vault, *second) == 0
+    vault.write("latin.md", "changed on the way")
+    assert switched(vault, *second) == 1
+    assert switched(vault, *first) == 1
+    assert vault.dump() == vault.fresh_dump(tmp_path / "again")
+
+
+def test_one_former_model_is_kept_and_no_more(vault):
+    first = (vault.embedder, vault.layout)
+    vault.index()
+    for name in ("second", "third"):
+        switched(vault, StubEmbedder(24, name), vault.layout)
+    with vault.writer() as writer:
+        kept = {
+            (fingerprint, state)
+            for fingerprint, state in writer.connection.execute(
+                "SELECT fingerprint, state FROM models WHERE id IN (SELECT model FROM vectors)"
+            )
+        }
+        assert writer.connection.execute("SELECT count(DISTINCT model) FROM vectors").get == 2
+    assert kept == {("stub:third:24", "active"), ("stub:second:24", "former")}
+    assert switched(vault, *first) > 0
+
+
+@pytest.mark.requirement("RG-13")
+def test_the_vectors_of_the_former_model_go_with_the_texts_that_must_not_be_stored(vault):
+    from second_brain.vault.redaction import Redaction
+
+    vault.index()
+    switched(vault, StubEmbedder(24, "second"), vault.layout)
+    vault.redact = Redaction(("kitchen",))
+    vault.index()
+    with vault.writer() as writer:
+        assert writer.connection.execute("SELECT count(*) FROM vectors WHERE chunk IS NULL").get == 0
+
+
 def test_a_third_model_puts_a_half_built_one_aside(vault, tmp_path):
     vault.index()
     vault.embedder = StubEmbedder(24, "second")
