@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from second_brain.model import Layout
 
 BATCH = 32
+SMALLEST_BATCH = 4
+BATCH_S = 2.0
+"""A batch that took longer makes the next one smaller: a stop throws away what is not finished."""
+
 CUT_BATCH = 400
 BAD_MOMENTS = 3
 """So many passages one after the other that the embedder is too slow or too ill for, and the run waits for better times."""
@@ -74,6 +78,7 @@ class Embedding:
         self._inline_tags = inline_tags
         self._report = report
         self._refused: dict[bytes, str] = {}  # text hash -> why
+        self._batch = BATCH
         self._late: set[int] = set()  # chunks that met a bad moment come last, so that they hold up no other
 
     def run(
@@ -130,12 +135,16 @@ class Embedding:
         """Embed what waits; false when the index was changed on the way, so that something else may wait by now."""
         waiting = sorted(self._writer.waiting(model), key=self._late.__contains__)
         run.outcome.waiting = total = len(waiting)
-        for start in range(0, total, BATCH):
+        while run.outcome.waiting:
             run.pulse()
             if run.index_changed():
                 return False
-            self._embed(model, self._writer.texts_to_embed(waiting[start : start + BATCH]), run, asking)
-            run.outcome.waiting = max(0, total - start - BATCH)
+            start = total - run.outcome.waiting
+            part = waiting[start : start + self._batch]
+            began = time.monotonic()
+            self._embed(model, self._writer.texts_to_embed(part), run, asking)
+            self._batch = _next_batch(len(part), time.monotonic() - began)
+            run.outcome.waiting -= len(part)
             self._report(Progress("meaning", total - run.outcome.waiting, total))
         run.pulse()
         return not run.index_changed()
@@ -199,6 +208,11 @@ class Embedding:
         if reasons:
             self._writer.put_refused(reasons)
             outcome.errors += [f"{self._writer.path_of(doc)}: {NOT_EMBEDDED}: {why}" for doc, why in reasons.items()]
+
+
+def _next_batch(passages: int, seconds: float) -> int:
+    """How many passages to embed next, when so many took so long."""
+    return max(SMALLEST_BATCH, min(BATCH, int(passages * BATCH_S / max(seconds, 1e-3))))
 
 
 class _Run:

@@ -9,7 +9,7 @@ import pytest
 
 from indexed_vault import IndexedVault
 from second_brain.indexing import indexer as indexer_module
-from second_brain.indexing.embed import Embedding
+from second_brain.indexing.embed import Embedding, _next_batch
 from second_brain.indexing.stopping import StoppedError, interruptible, interruptible_each, stopped_by
 from second_brain.vault.vault import Vault
 from stub_embedder import StubEmbedder
@@ -187,6 +187,15 @@ def test_a_first_index_of_thousands_of_notes_may_be_stopped_anywhere_and_goes_on
     with vault.reader() as reader:
         texts = dict(reader.connection.execute("SELECT f.path, t.text FROM files f JOIN texts t USING(doc)"))
     assert texts == {f"{n % 50}/{n}.md": f"# Note {n}\n\nabout joists and felt {n}" for n in range(NOTES)}
+
+
+@pytest.mark.parametrize(("took", "then"), [(0.0, 32), (1.9, 32), (4.0, 16), (8.0, 8), (900.0, 4)])
+def test_a_slow_embedder_gets_smaller_batches_so_that_a_stop_throws_little_away(took, then):
+    assert _next_batch(32, took) == then
+
+
+def test_a_small_last_batch_makes_no_small_next_one():
+    assert _next_batch(1, 0.05) == 32
 
 
 def test_work_that_ended_is_not_thrown_away_by_a_stop():
