@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -20,6 +21,19 @@ def fake_ollama():
     """A running stand-in for Ollama on loopback; its module tells what it can do."""
     with FakeOllama() as server:
         yield server
+
+
+@pytest.fixture
+def eventually():
+    """Waits until a condition holds, without a fixed sleep."""
+
+    def wait(condition, timeout=4.0):
+        deadline = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    return wait
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """What an index says, independent of how it came to say it.
 
 Two indexes of the same vault are equal when their dumps are.  Left out are the numbers of notes, terms, chunks, segments and
-models, spare vectors (a cache), `meta` (figures of the sync), and of `files` four columns: `doc`; `indexed_at` and `mtime`,
+models, spare vectors and the former model (a cache), `meta` (figures of the sync), and of `files` four columns: `doc`; `indexed_at` and `mtime`,
 which tell when something was done (`mtime` stays when a file is only touched); `content_mtime`, which by design remembers the
 first sight of a content that a fresh index cannot know.
 """
@@ -45,6 +45,7 @@ def _dump(connection):
         "models": sorted(
             connection.execute(
                 "SELECT m.fingerprint, m.dim, l.size, l.overlap, m.state FROM models m JOIN layouts l ON l.id = m.layout"
+                " WHERE m.state <> 'former'"
             )
         ),
         "chunks": _chunks(connection, path_of),

@@ -86,9 +86,13 @@ class OutOfDate(SecondBrainError):
 
 
 class Unavailable(SecondBrainError):
-    """A resource is missing, broken, locked or full."""
+    """A resource is missing, broken, locked or full.
+
+    `passing`: nothing has to be mended for the same call to succeed later (a slow server, a full disk, another's lock).
+    """
 
     code = "unavailable"
+    passing = False
 
 
 class VaultUnavailable(Unavailable):
@@ -104,14 +108,23 @@ class NotRedacted(NoteUnreadable):
 
 
 class IndexUnavailable(Unavailable):
-    """The database is damaged (then `damaged` is true), read-only, on a full disk or not there."""
+    """The database is damaged (then `damaged` is true), read-only, on a full disk or not there.
+
+    `replaced`: the file that was opened is not the one at its path any more.
+    """
 
     damaged = False
+    replaced = False
 
 
 class WriterBusy(Unavailable):
     """Another process holds the writer lock of this database."""
 
+    passing = True
+
 
 class EmbedderUnavailable(Unavailable):
-    """The embedder cannot answer now: not reachable, too slow, or its answer is unusable."""
+    """The embedder cannot answer now: not reachable, too slow, or its answer is unusable.
+
+    With `passing` the text is not to blame.
+    """

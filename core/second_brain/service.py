@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from second_brain.errors import (
     EmbedderUnavailable,
+    IndexUnavailable,
     InvalidParameter,
     NoteUnreadable,
     NotFound,
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
     from second_brain.vault.vault import Vault
 
 PARSED_NOTES_KEPT = 128
-UNKNOWN_MODEL_WORDS = 350
-"""How long a passage may be when the embedder cannot say: what is longer is split when it is embedded."""
 
 
 def _silent(_: Progress) -> None:
@@ -284,32 +283,38 @@ class SecondBrain:
         finally:
             writer.close()
 
-    def _indexer(self, writer: Writer, embedder: Embedder | None, report: Callable[[Progress], None]) -> Indexer:
+    def _indexer(self, writer: Writer, embedder: Embedder, report: Callable[[Progress], None]) -> Indexer:
         from second_brain.indexing.indexer import Indexer  # noqa: PLC0415
         from second_brain.indexing.preparing import Rules  # noqa: PLC0415
 
-        rules = Rules(self.redaction, self._layout(writer, embedder), self.config.inline_tags)
+        rules = Rules(self.redaction, self._first_layout(embedder), self.config.inline_tags)
         return Indexer(self.fresh_vault(), writer, rules, report=report)
 
-    def _layout(self, writer: Writer, embedder: Embedder | None) -> Layout:
+    def _first_layout(self, embedder: Embedder) -> Layout:
+        """How notes are cut while the index has no model.
+
+        An Ollama is not asked: words never wait for it.  The size that is wished for is what most of its models take; one that
+        takes less has the notes cut again, from their stored text, before the first of them is embedded.
+        """
         from second_brain.indexing.chunks import layout_for  # noqa: PLC0415
 
+        wanted = self._wanted_layout()
+        if self._given_embedder is None and self.config.embedder_kind() == "ollama":
+            return wanted
         try:
-            words = embedder.max_words if embedder is not None else 0
+            return layout_for(wanted.size, wanted.overlap, embedder.max_words)
         except EmbedderUnavailable:
-            words = 0
-        known = writer.layouts_in_use()
-        if not words and known:
-            return known[max(known)]
-        words = words or UNKNOWN_MODEL_WORDS
-        return layout_for(self.config.chunk_size, self.config.chunk_overlap, words)
+            return wanted
 
-    def _embedding(
-        self, writer: Writer, embedder: Embedder, layout: Layout, report: Callable[[Progress], None]
-    ) -> Embedding:
+    def _wanted_layout(self) -> Layout:
+        from second_brain.indexing.chunks import layout_for  # noqa: PLC0415
+
+        return layout_for(self.config.chunk_size, self.config.chunk_overlap, self.config.chunk_size)
+
+    def _embedding(self, writer: Writer, embedder: Embedder, report: Callable[[Progress], None]) -> Embedding:
         from second_brain.indexing.embed import Embedding  # noqa: PLC0415
 
-        return Embedding(writer, embedder, layout, inline_tags=self.config.inline_tags, report=report)
+        return Embedding(writer, embedder, self._wanted_layout(), inline_tags=self.config.inline_tags, report=report)
 
     def sync(
         self,
@@ -323,7 +328,8 @@ class SecondBrain:
         """Bring the index up to date: "full", "incremental" or one "file"; then embed what is waiting.
 
         Raises `InvalidParameter` for another mode or a missing *file_path*, `WriterBusy`, `VaultUnavailable`,
-        `IndexUnavailable`.  An embedder that fails stops nothing else; the outcome says so.
+        `IndexUnavailable`.  An embedder that fails stops nothing else; the outcome says so.  *should_stop* is asked ten times a
+        second.
         """
         if mode not in {"full", "incremental", "file"}:
             raise InvalidParameter(
@@ -337,13 +343,14 @@ class SecondBrain:
             )
         self.require_whole_vault("sync")
         with self._own_embedder(threads=2) as embedder, self.writer(rebuild_damaged=mode == "full") as writer:
-            # Words alone are no reason to ask an Ollama anything.
-            asked = embed or self.config.embedder_kind() != "ollama"
-            indexer = self._indexer(writer, embedder if asked else None, report)
-            notes = indexer.sync_file(file_path) if file_path is not None else indexer.sync(full=mode == "full")
-            vectors = None
-            if embed:
-                vectors = self._embedding(writer, embedder, indexer.rules.layout, report).run(should_stop)
+            indexer = self._indexer(writer, embedder, report)
+            if file_path is not None:
+                notes = indexer.sync_file(file_path)
+            else:
+                notes = indexer.sync(full=mode == "full", should_stop=should_stop)
+            vectors = (
+                self._embedding(writer, embedder, report).run(should_stop) if embed and not notes.stopped else None
+            )
         return SyncOutcome(notes, vectors)
 
     def watch(
@@ -354,13 +361,28 @@ class SecondBrain:
         embed: bool = True,
         report: Callable[[Progress], None] = _silent,
     ) -> None:
-        """Keep the index current until *stop* is set; see `indexing.worker`."""
+        """Keep the index current until *stop* is set; see `indexing.worker`.
+
+        An index that is deleted or replaced meanwhile is built anew.
+        """
+        while not stop.is_set():
+            try:
+                self._watch(stop, listener, report, embed=embed)
+            except IndexUnavailable as error:
+                if not error.replaced:
+                    raise
+                listener.trouble(f"{error.message} A new one is built.")
+
+    def _watch(
+        self, stop: threading.Event, listener: Listener, report: Callable[[Progress], None], *, embed: bool
+    ) -> None:
+        """Keep one database file current until *stop* is set or it is there no more."""
         from second_brain.indexing.worker import Worker  # noqa: PLC0415
 
         self.require_whole_vault("watch")
         with self._own_embedder() as embedder, self.writer() as writer:
             indexer = self._indexer(writer, embedder, report)
-            embedding = self._embedding(writer, embedder, indexer.rules.layout, report) if embed else None
+            embedding = self._embedding(writer, embedder, report) if embed else None
             worker = Worker(
                 indexer,
                 embedding,

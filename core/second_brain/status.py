@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from second_brain.errors import SecondBrainError
-from second_brain.index import catalog, vectors
+from second_brain.index import catalog, vectors, worker_file
 from second_brain.index.reader import open_reader
 
 if TYPE_CHECKING:
@@ -22,9 +20,6 @@ if TYPE_CHECKING:
     from second_brain.index.reader import Reader
     from second_brain.model import Scope
     from second_brain.vault.vault import Vault
-
-STALE_AFTER_S = 90.0
-"""A worker that has not said anything for so long does not run any more."""
 
 
 def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
@@ -40,7 +35,8 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
         worker = worker_state(reader)
         files = {path: stat for path, stat in scan.files.items() if reader.scope.whole_vault or path in known}
         problems = catalog.problems(reader)
-        last_sync = catalog.meta(reader, "last_sync")
+        # A running worker that finds nothing new says so itself, and leaves the index alone.
+        last_sync = max(float(catalog.meta(reader, "last_sync") or 0), worker.get("last_sync") or 0.0)
         links = len(catalog.links(reader))
     return {
         "watch_enabled": config.watch_enabled,
@@ -50,7 +46,7 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
         "model": model.fingerprint if model and (done or reader.scope.whole_vault) else "",
         "model_available": bool(done),
         "index_size": total,
-        "last_sync_timestamp": float(last_sync) if last_sync and reader.scope.whole_vault else None,
+        "last_sync_timestamp": last_sync if last_sync and reader.scope.whole_vault else None,
         "last_tracked_files": len(known),
         "stale_files": sum(
             1 for path, stat in files.items() if path in known and known[path] != (stat.mtime_ns, stat.size)
@@ -81,10 +77,8 @@ def _chunks(reader: Reader) -> int:
 
 
 def worker_state(reader: Reader) -> dict[str, Any]:
-    """What a running worker last said of itself; {} when none runs."""
-    said = catalog.meta(reader, "worker") if reader.scope.whole_vault else ""
-    state: dict[str, Any] = json.loads(said) if said else {}
-    return state if state.get("pid") and time.time() - state.get("at", 0.0) < STALE_AFTER_S else {}
+    """What a running worker last said of itself; {} when none runs, and inside a scope."""
+    return worker_file.told(reader.path) if reader.scope.whole_vault else {}
 
 
 def health(config: Config, scope: Scope) -> dict[str, bool]:

@@ -53,7 +53,7 @@ def sync_(session: Session, *, mode: str, file_path: str | None, words_only: boo
             mode,
             file_path=file_path,
             embed=not words_only,
-            report=stoppable(report, stop),
+            report=report,
             should_stop=stop.is_set,
         )
         stopped = stop.is_set()

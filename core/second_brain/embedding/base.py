@@ -67,7 +67,10 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back memory and connections; the next call takes them again."""
+        """Give back memory and connections; the next call takes them again.
+
+        Ends what other threads have under way as soon as it can, with `EmbedderUnavailable`.
+        """
         ...
 
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from second_brain.embedding.base import DEFAULT_OLLAMA_URL, words_that_fit
+from second_brain.embedding.exchange import AnswerRefusedError, Exchange, ExchangeCutError, ExchangeLateError
 from second_brain.embedding.families import Family, family_of
 from second_brain.embedding.texts import encodable, halves
 from second_brain.embedding.vectors import pooled, unit_rows
@@ -22,6 +23,7 @@ from second_brain.errors import EmbedderUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import httpx
     from numpy.typing import NDArray
     from ollama import Client
 
@@ -31,8 +33,12 @@ _CONNECT_S = 3.0
 _PING_S = 2.0
 _UNKNOWN_TOKENS = 512
 _NOT_FOUND = 404
+_BAD_REQUEST = 400
+_ANSWER_BYTES = 8 << 20  # what is told of a model or of all models, with their licences
+_NUMBER_BYTES = 32  # a number of a vector as JSON, white space included
 # Ollama's own words over its versions, and those of the runner below it.
 _TOO_LONG = re.compile(r"context (length|size|window)|too (long|large) to process|physical batch size", re.IGNORECASE)
+_NO_NUMBER = re.compile(r"\bNaN\b|\+Inf\b|-Inf\b")  # what Go says of a vector that JSON cannot hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +60,8 @@ class OllamaEmbedder:
     cost hours of embedding.  The dimension is asked once, unless *dimension* (from an earlier fingerprint) tells it:
     then the fingerprint is known while the server is down, and a model of another dimension is refused.
 
-    At most *batch* texts go into one request of at most *timeout_s* seconds; after a timeout the next requests are a
-    quarter as large, so that a slow machine gets through.  *client* replaces the `ollama.Client` (for tests).
+    At most *batch* texts go into one request of at most *timeout_s* seconds from its first to its last byte; after a timeout
+    the next requests are a quarter as large, so that a slow machine gets through.
     """
 
     def __init__(
@@ -67,15 +73,14 @@ class OllamaEmbedder:
         batch: int = 32,
         dimension: int | None = None,
         plain: bool = False,
-        client: Client | None = None,
     ) -> None:
         self._url = url or DEFAULT_OLLAMA_URL
         self._model = model
         self._timeout_s = timeout_s
         self._batch = batch
         self._expected = dimension
-        self._client = client
         self._lock = threading.Lock()
+        self._running: set[Exchange[Any]] = set()
         self._known: _Facts | None = None
         self._family = Family(languages=family_of(model).languages) if plain else family_of(model)
         self.name = f"{short_name(model)} (Ollama)"
@@ -117,30 +122,31 @@ class OllamaEmbedder:
         return vector
 
     def close(self) -> None:
-        """Close the connections; the server unloads its models by its own rules."""
+        """Cut off what other threads are asking; the server unloads its models by its own rules."""
         with self._lock:
-            if self._client is not None:
-                self._client.close()  # type: ignore[no-untyped-call]
-            self._client = None
+            running = list(self._running)
+        for exchange in running:
+            exchange.cut()
 
     def ping(self) -> OllamaState:
         """Whether the server is there and has the model, within seconds and without raising."""
-        try:
+
+        def question(transport: httpx.BaseTransport) -> tuple[str, list[Any]]:
             import httpx  # noqa: PLC0415 - lazy, 100 ms
-        except ImportError:
-            return OllamaState(reachable=False, problem="The Python package ollama is not installed.")
+
+            http = httpx.Client(
+                base_url=base_url, transport=transport, timeout=_PING_S, trust_env=False, follow_redirects=False
+            )
+            version = http.get("/api/version").raise_for_status().json()["version"]
+            return version, http.get("/api/tags").raise_for_status().json()["models"]
+
         try:
-            with httpx.Client(
-                base_url=_base_url(self._url), timeout=_PING_S, trust_env=False, follow_redirects=False
-            ) as http:
-                version = http.get("/api/version").raise_for_status().json()["version"]
-                entries = http.get("/api/tags").raise_for_status().json()["models"]
+            base_url = _base_url(self._url)
+            version, entries = self._exchange(question, timeout_s=_PING_S)
             models = tuple(sorted(short_name(entry.get("model") or entry["name"]) for entry in entries))
         except EmbedderUnavailable as error:
             return OllamaState(reachable=False, problem=error.message)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return OllamaState(reachable=False, problem=f"Ollama does not answer at {self._url}: {error}")
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return OllamaState(reachable=False, problem=f"What answers at {self._url} is not Ollama.")
         return OllamaState(
             reachable=True, version=str(version), model_present=short_name(self._model) in models, models=models
@@ -172,7 +178,8 @@ class OllamaEmbedder:
 
     def _request(self, texts: Sequence[str], prefix: str) -> NDArray[np.float32]:
         inputs = [prefix + encodable(text) for text in texts]
-        answer = self._ask(lambda client: client.embed(model=self._model, input=inputs, truncate=False))
+        room = _NUMBER_BYTES * self.dimension * len(inputs)
+        answer = self._ask(lambda client: client.embed(model=self._model, input=inputs, truncate=False), room=room)
         return unit_rows(answer.embeddings, count=len(texts), dimension=self.dimension, source=self.name)
 
     def _facts(self) -> _Facts:
@@ -186,62 +193,80 @@ class OllamaEmbedder:
             self._known = known
         return known
 
-    def _ask(self, question: Callable[[Client], T]) -> T:
-        """The answer to *question*; every failure becomes `EmbedderUnavailable`."""
-        client = self._connected()
-        import httpx  # noqa: PLC0415 - lazy, as above
-        from ollama import ResponseError  # noqa: PLC0415
+    def _ask(self, question: Callable[[Client], T], *, room: int = 0) -> T:
+        """The answer to *question*, with *room* bytes for vectors; every failure becomes `EmbedderUnavailable`."""
 
+        def asked(transport: httpx.BaseTransport) -> T:
+            return question(_client(base_url, transport, self._timeout_s))
+
+        base_url = _base_url(self._url)
         try:
-            return question(client)
-        except ResponseError as error:
-            raise self._refused(error.error, error.status_code) from error
-        except httpx.ConnectTimeout as error:
-            raise self._unreachable(error) from error
-        except httpx.TimeoutException as error:
-            self._batch = max(1, self._batch // 4)
-            raise EmbedderUnavailable(
-                f"Ollama at {self._url} did not answer within {self._timeout_s:g} seconds.",
-                hint="It may be loading the model; it is asked again. If it stays slow, choose a smaller model.",
-            ) from error
-        # httpx raises a plain RuntimeError when another thread closed the client
-        except (OSError, httpx.HTTPError, RuntimeError) as error:
-            raise self._unreachable(error) from error
+            return self._exchange(asked, timeout_s=self._timeout_s, room=room)
         # no JSON, or JSON of another shape: json, pydantic and ollama's own error parser each raise another of these
-        except (ValueError, TypeError, AttributeError, LookupError) as error:
-            raise EmbedderUnavailable(
-                f"What answers at {self._url} does not speak like Ollama.",
-                hint="Check ollama_url, and update Ollama if it is old.",
-            ) from error
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+            raise self._no_ollama() from error
 
-    def _connected(self) -> Client:
+    def _exchange(self, question: Callable[[httpx.BaseTransport], T], *, timeout_s: float, room: int = 0) -> T:
+        """The answer to *question* in *timeout_s* seconds; what goes wrong on the way becomes `EmbedderUnavailable`."""
+        httpx, ollama = _libraries()
+        exchange: Exchange[T] = Exchange(timeout_s=timeout_s, max_bytes=_ANSWER_BYTES + room)
         with self._lock:
-            if self._client is None:
-                self._client = _connect(self._url, self._timeout_s)
-            return self._client
+            self._running.add(exchange)
+        try:
+            return exchange.run(question)
+        except ollama.ResponseError as error:
+            raise self._refused(error.error, error.status_code) from error
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise self._unreachable(error) from error
+        except (ExchangeLateError, httpx.TimeoutException) as error:
+            self._batch = max(1, self._batch // 4)
+            raise self._late(timeout_s) from error
+        except ExchangeCutError as error:
+            raise _passing(f"{self.name} was told to stop.", hint="Ask again.") from error
+        except AnswerRefusedError as error:
+            raise self._no_ollama(f": {error}") from error
+        except (OSError, httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._unreachable(error) from error
+        finally:
+            with self._lock:
+                self._running.discard(exchange)
 
     def _refused(self, reason: object, status: int) -> EmbedderUnavailable:
         told = str(reason).strip().partition("\n")[0][:200]
         if _TOO_LONG.search(told):
             return _TooLongError(f"{self.name} finds a text too long: {told}")
         if status == _NOT_FOUND and "not found" in told and "model" in told:
-            return EmbedderUnavailable(
+            return _passing(
                 f"Ollama at {self._url} does not have the model {short_name(self._model)}.",
                 hint=f"Pull it with: ollama pull {short_name(self._model)}",
             )
         if 300 <= status < 400:  # noqa: PLR2004 - HTTP
-            return EmbedderUnavailable(
+            return _passing(
                 f"What answers at {self._url} sends us elsewhere, and we do not follow.",
                 hint="Set ollama_url to the address of Ollama itself.",
             )
-        return EmbedderUnavailable(
+        error = EmbedderUnavailable(
             f"Ollama at {self._url} answered with an error ({status}): {told}",
             hint="Look into Ollama's own log; if the model is no embedding model, choose another one.",
         )
+        error.passing = status != _BAD_REQUEST and not _NO_NUMBER.search(told)
+        return error
+
+    def _late(self, timeout_s: float) -> EmbedderUnavailable:
+        return _passing(
+            f"Ollama at {self._url} did not answer within {timeout_s:g} seconds.",
+            hint="It may be loading the model; it is asked again. If it stays slow, choose a smaller model.",
+        )
+
+    def _no_ollama(self, why: str = "") -> EmbedderUnavailable:
+        return _passing(
+            f"What answers at {self._url} does not speak like Ollama{why}.",
+            hint="Check ollama_url, and update Ollama if it is old.",
+        )
 
     def _unreachable(self, error: Exception) -> EmbedderUnavailable:
-        told = str(error).partition(". ")[0].rstrip(".")[:200]
-        return EmbedderUnavailable(
+        told = str(error).partition(". ")[0].rstrip(".")[:200] or type(error).__name__
+        return _passing(
             f"Ollama is not reachable at {self._url}: {told}.",
             hint="Start it with: ollama serve. Or check ollama_url, or set embedder = builtin.",
         )
@@ -277,20 +302,32 @@ def _facts_in(info: Mapping[str, Any], parameters: str) -> _Facts:
     return _Facts(number("embedding_length_out", "embedding_length"), min(told, default=_UNKNOWN_TOKENS))
 
 
-def _connect(url: str, timeout_s: float) -> Client:
+def _libraries() -> tuple[Any, Any]:
+    """The modules httpx and ollama, which are slow to load and may be missing."""
     try:
-        import httpx  # noqa: PLC0415 - lazy, as above
-        from ollama import Client  # noqa: PLC0415 - lazy, 265 ms
+        import httpx  # noqa: PLC0415 - lazy, 100 ms
+        import ollama  # noqa: PLC0415 - lazy, 265 ms
     except ImportError as error:
         raise EmbedderUnavailable(
             "The Python package ollama is not installed.",
             hint="Install it with: pip install ollama. Or set embedder = builtin.",
         ) from error
+    return httpx, ollama
+
+
+def _client(base_url: str, transport: httpx.BaseTransport, timeout_s: float) -> Client:
+    httpx, ollama = _libraries()
     timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, _CONNECT_S))
-    try:
-        return Client(_base_url(url), timeout=timeout, follow_redirects=False, trust_env=False)
-    except httpx.InvalidURL as error:
-        raise _no_address(url) from error
+    client: Client = ollama.Client(
+        base_url, transport=transport, timeout=timeout, follow_redirects=False, trust_env=False
+    )
+    return client
+
+
+def _passing(message: str, *, hint: str) -> EmbedderUnavailable:
+    error = EmbedderUnavailable(message, hint=hint)
+    error.passing = True
+    return error
 
 
 def _base_url(url: str) -> str:

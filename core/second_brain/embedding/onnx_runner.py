@@ -56,6 +56,7 @@ class OnnxRunner:
         self._hint = hint
         self._lock = threading.Lock()
         self._model: _Model | None = None
+        self._unloads = 0
 
     @property
     def dimension(self) -> int:
@@ -76,14 +77,18 @@ class OnnxRunner:
         return vector
 
     def embed_all(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One unit row per text."""
+        """One unit row per text; ends early with `EmbedderUnavailable` when another thread calls `unload`."""
+        unloads = self._unloads
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
+            if self._unloads != unloads:
+                raise EmbedderUnavailable("The embedding model was told to stop.", hint="Embed the texts again.")
             row[:] = self.embed(text)
         return rows
 
     def unload(self) -> None:
         """Give the memory of the model back."""
+        self._unloads += 1
         with self._lock:
             self._model = None
         memory.trim()

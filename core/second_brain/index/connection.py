@@ -63,10 +63,12 @@ def told_in_words(path: Path) -> Iterator[None]:
 
 
 def _full(path: Path) -> IndexUnavailable:
-    return IndexUnavailable(
+    error = IndexUnavailable(
         f"The disk is full: the index {path} could not grow. What was indexed before is kept.",
         hint="Free some space, then run the same command again.",
     )
+    error.passing = True
+    return error
 
 
 def _no_space_left(path: Path) -> bool:
@@ -102,6 +104,40 @@ def refuse_foreign_file(path: Path) -> None:
         raise IndexUnavailable(
             f"{path} is not a Second Brain index, and is left as it is.", hint="Choose another place with --db."
         )
+
+
+class OpenedFiles:
+    """Which files a connection works on: the database, its log and their shared memory, told by device and inode.
+
+    Make it when the connection is open.  SQLite itself goes on writing into files that were deleted or replaced, and readers
+    then see an old state, another one, or none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened = self._now()
+
+    def check(self) -> None:
+        """Raises `IndexUnavailable` (`replaced`) when one of them is not at its path any more."""
+        now = self._now()
+        if any(was is not None and now[name] != was for name, was in self._opened.items()):
+            error = IndexUnavailable(
+                f"The index {self._path} was deleted or replaced while it was in use.",
+                hint="Build it anew with: second-brain sync",
+            )
+            error.replaced = True
+            raise error
+
+    def _now(self) -> dict[str, tuple[int, int] | None]:
+        found: dict[str, tuple[int, int] | None] = {}
+        for suffix in ("", "-wal", "-shm"):
+            try:
+                status = self._path.with_name(self._path.name + suffix).stat()
+            except OSError:
+                found[suffix] = None
+            else:
+                found[suffix] = (status.st_dev, status.st_ino)
+        return found
 
 
 def set_aside(path: Path) -> Path:

@@ -253,5 +253,9 @@ def get_meta(connection: apsw.Connection, key: str, default: str = "") -> str:
 
 
 def set_meta(connection: apsw.Connection, key: str, value: str) -> None:
-    """Set a value of `meta`."""
-    connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, value))
+    """Set a value of `meta`; the same value again changes nothing, so that readers keep what they derived."""
+    connection.execute(
+        "INSERT INTO meta(key, value) VALUES(?, ?)"
+        " ON CONFLICT(key) DO UPDATE SET value = excluded.value WHERE value IS NOT excluded.value",
+        (key, value),
+    )

@@ -68,7 +68,7 @@ def _drop_other_dimensions(connection: apsw.Connection, fingerprint: str, dim: i
 
 
 def finish_model(connection: apsw.Connection, model: int) -> None:
-    """Let *model* answer from now on; what other models and layouts left is dropped."""
+    """Let *model* answer from now on; see `Writer.finish_model`."""
     connection.execute("DELETE FROM chunks WHERE layout <> (SELECT layout FROM models WHERE id = ?)", (model,))
     if connection.execute("SELECT count(*) FROM models").get > 1:
         # Spare vectors of the same maker stay of use.
@@ -77,12 +77,39 @@ def finish_model(connection: apsw.Connection, model: int) -> None:
             " ON o.fingerprint = m.fingerprint AND o.id <> m.id WHERE m.id = ?1)",
             (model,),
         )
-        connection.execute("DELETE FROM vectors WHERE model <> ?", (model,))
-        connection.execute("DELETE FROM models WHERE id <> ?", (model,))
+        former = _keep_former(connection, model)
+        connection.execute("DELETE FROM vectors WHERE model NOT IN (?, ?)", (model, former))
+        connection.execute("DELETE FROM models WHERE id NOT IN (?, ?)", (model, former))
     if connection.execute("SELECT state FROM models WHERE id = ?", (model,)).get != "active":
         connection.execute("UPDATE models SET state = 'active' WHERE id = ?", (model,))
         connection.execute("DELETE FROM embeddings")
         refresh_notes(connection, [doc for (doc,) in connection.execute("SELECT doc FROM files WHERE doc IS NOT NULL")])
+
+
+def _keep_former(connection: apsw.Connection, model: int) -> int:
+    """The other maker's model that answered before *model*, whose vectors are spare ones from now on; 0 without one."""
+    former: int = (
+        connection.execute(
+            "SELECT id FROM models WHERE state IN ('active', 'former')"
+            " AND fingerprint <> (SELECT fingerprint FROM models WHERE id = ?) ORDER BY state LIMIT 1",
+            (model,),
+        ).get
+        or 0
+    )
+    connection.execute("UPDATE models SET state = 'former' WHERE id = ? AND state <> 'former'", (former,))
+    connection.execute("UPDATE vectors SET chunk = NULL WHERE model = ? AND chunk IS NOT NULL", (former,))
+    return former
+
+
+def prune(connection: apsw.Connection) -> None:
+    """Drop vectors of vanished texts beyond a tenth of the living ones (at least 1,000), but none of the former model."""
+    spare = "chunk IS NULL AND model NOT IN (SELECT id FROM models WHERE state = 'former')"
+    live = connection.execute("SELECT count(*) FROM vectors WHERE chunk IS NOT NULL").get
+    surplus = connection.execute(f"SELECT count(*) FROM vectors WHERE {spare}").get - max(1_000, live // 10)
+    if surplus > 0:
+        connection.execute(
+            f"DELETE FROM vectors WHERE id IN (SELECT id FROM vectors WHERE {spare} ORDER BY id LIMIT ?)", (surplus,)
+        )
 
 
 def notes_without_chunks(connection: apsw.Connection, layout: int) -> list[tuple[int, str]]:
@@ -130,7 +157,8 @@ def texts_to_embed(connection: apsw.Connection, chunks: Sequence[int]) -> list[W
 def insert(connection: apsw.Connection, model: int, chunk: WaitingChunk, vector: NDArray[np.float32]) -> None:
     """Store the vector of *chunk*, as a spare one when the chunk has vanished meanwhile."""
     alive = connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM vectors WHERE model = ? AND chunk = c.id) FROM chunks c WHERE c.id = ? AND c.text_hash = ?",
+        "SELECT EXISTS (SELECT 1 FROM vectors WHERE model = m.id AND chunk = c.id) FROM chunks c"
+        " JOIN models m ON m.id = ? AND m.layout = c.layout WHERE c.id = ? AND c.text_hash = ?",
         (model, chunk.id, chunk.text_hash),
     ).fetchone()
     if alive == (1,):
@@ -156,7 +184,7 @@ def adopt(connection: apsw.Connection, docs: Sequence[int]) -> None:
         return
     rows = connection.execute(
         "SELECT m.id, m.fingerprint, c.id, c.text_hash FROM chunks c"
-        " JOIN models m ON m.layout = c.layout AND m.state <> 'spare'"
+        " JOIN models m ON m.layout = c.layout AND m.state IN ('active', 'building')"
         " WHERE c.doc IN carray(?)"
         " AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = m.id AND v.chunk = c.id) ORDER BY c.id",
         (numbers(docs),),

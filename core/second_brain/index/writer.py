@@ -50,6 +50,7 @@ class Writer:
         self._connection = connection
         self._lock = lock
         self._written_terms: set[str] = set()
+        self._files = connections.OpenedFiles(path)
 
     @property
     def connection(self) -> apsw.Connection:
@@ -58,6 +59,7 @@ class Writer:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[apsw.Connection]:
+        self.check_files()
         with connections.told_in_words(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -68,6 +70,10 @@ class Writer:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def check_files(self) -> None:
+        """Raises `IndexUnavailable` (`replaced`) when the database was deleted or replaced; every change begins with it."""
+        self._files.check()
 
     # -- notes ---------------------------------------------------------------------------------------------------------
 
@@ -148,7 +154,7 @@ class Writer:
         """Remember why a file cannot be read.  What the index has of it stays, but counts as changed."""
         with self._transaction() as connection:
             problem_rows.put(connection, path, reason)
-            connection.execute("UPDATE files SET mtime_ns = NULL WHERE path = ?", (path,))
+            connection.execute("UPDATE files SET mtime_ns = NULL WHERE path = ? AND mtime_ns IS NOT NULL", (path,))
 
     def put_refused(self, reasons: Mapping[int, str]) -> None:
         """Remember why passages of some notes (by doc) have no vector; what is wrong with a note itself matters more."""
@@ -192,14 +198,7 @@ class Writer:
         with self._transaction() as connection:
             connection.execute("DELETE FROM tags WHERE path NOT IN (SELECT path FROM files)")
             connection.execute("DELETE FROM embeddings WHERE path NOT IN (SELECT path FROM files)")
-            live = connection.execute("SELECT count(*) FROM vectors WHERE chunk IS NOT NULL").get
-            spare = connection.execute("SELECT count(*) FROM vectors WHERE chunk IS NULL").get
-            surplus = spare - max(1_000, live // 10)
-            if surplus > 0:
-                connection.execute(
-                    "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors WHERE chunk IS NULL ORDER BY id LIMIT ?)",
-                    (surplus,),
-                )
+            vector_rows.prune(connection)
 
     def forget_former_texts(self) -> None:
         """Leave nothing of texts that are no more: no words, no spare vectors, no freed pages.
@@ -232,10 +231,10 @@ class Writer:
             )
 
     def layouts_in_use(self) -> dict[int, Layout]:
-        """The layouts of all models."""
+        """The layouts of all models that notes are to be cut for."""
         with connections.told_in_words(self.path):
             rows = self._connection.execute(
-                "SELECT id, size, overlap FROM layouts WHERE id IN (SELECT layout FROM models)"
+                "SELECT id, size, overlap FROM layouts WHERE id IN (SELECT layout FROM models WHERE state <> 'former')"
             )
             return {number: Layout(size, overlap) for number, size, overlap in rows}
 
@@ -292,7 +291,11 @@ class Writer:
             vector_rows.refresh_notes(connection, docs)
 
     def finish_model(self, model: int) -> None:
-        """Let *model* answer from now on; what other models and layouts left is dropped."""
+        """Let *model* answer from now on.
+
+        What other models and layouts left is dropped, but for the vectors of the model that answered before: it is dear to make
+        them again should it be wanted back.
+        """
         with self._transaction() as connection:
             vector_rows.finish_model(connection, model)
 

@@ -1,7 +1,11 @@
 """Give every passage its vector, in small steps that can be stopped and resumed at any time.
 
-Nothing is embedded inside a transaction.  A passage that alone cannot be embedded is left out and named; when nothing can be
-embedded the embedder is unavailable, and the next run goes on where this one stopped.
+Nothing is embedded inside a transaction.  A passage that alone cannot be embedded is left out and named; one that met a bad
+moment of the embedder (too slow, an error of its own) is tried again in the next run.  When nothing can be embedded the embedder
+is unavailable, and the next run goes on where this one stopped.
+
+Only here is the embedder asked what it takes, and nothing is embedded before it told: until then notes are cut by a guess (see
+`service`), and should the guess be wrong they are cut again from their stored text, without a vector lost.
 """
 
 from __future__ import annotations
@@ -10,17 +14,18 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from second_brain.errors import EmbedderUnavailable
 from second_brain.index.writer import NOT_EMBEDDED
+from second_brain.indexing.asking import Asking
 from second_brain.indexing.chunks import split
 from second_brain.indexing.indexer import Progress
+from second_brain.indexing.stopping import PULSE_S, StoppedError
 from second_brain.vault.markdown import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from second_brain.embedding import Embedder
@@ -28,22 +33,35 @@ if TYPE_CHECKING:
     from second_brain.model import Layout
 
 BATCH = 32
+SMALLEST_BATCH = 4
+BATCH_S = 2.0
+"""A batch that took longer makes the next one smaller: a stop throws away what is not finished."""
+
 CUT_BATCH = 400
+BAD_MOMENTS = 3
+"""So many passages one after the other that the embedder is too slow or too ill for, and the run waits for better times."""
 
 
 @dataclass(slots=True)
 class EmbedReport:
-    """`embedded` passages in `seconds`; `waiting` are left; `unavailable`: why it stopped, "" otherwise."""
+    """`embedded` passages in `seconds`; `waiting` are left, some of which met a bad moment of the embedder.
+
+    `unavailable`: why it could not go on, "" otherwise.  `stopped`: it was told to stop.
+    """
 
     embedded: int = 0
     waiting: int = 0
     seconds: float = 0.0
     unavailable: str = ""
+    stopped: bool = False
     errors: list[str] = field(default_factory=list)
 
 
 class Embedding:
-    """The run that fills one model's vectors.  Make a new one when the embedder changes."""
+    """The run that fills one model's vectors.  Make a new one when the embedder changes.
+
+    Notes are cut by *layout*, or smaller where the model takes less.
+    """
 
     def __init__(
         self,
@@ -60,13 +78,24 @@ class Embedding:
         self._inline_tags = inline_tags
         self._report = report
         self._refused: dict[bytes, str] = {}  # text hash -> why
+        self._batch = BATCH
+        self._late: set[int] = set()  # chunks that met a bad moment come last, so that they hold up no other
 
-    def run(self, should_stop: Callable[[], bool] = lambda: False) -> EmbedReport:
-        """Embed what is waiting until done, stopped, or the embedder fails; never raises `EmbedderUnavailable`."""
-        outcome = EmbedReport()
+    def run(
+        self, should_stop: Callable[[], bool] = lambda: False, meanwhile: Callable[[], bool] = lambda: False
+    ) -> EmbedReport:
+        """Embed what is waiting until done, stopped, or the embedder fails; never raises `EmbedderUnavailable`.
+
+        *should_stop* is asked ten times a second, also while the embedder computes; so is *meanwhile*, which may write to the
+        index and then returns true.
+        """
+        run = _Run(should_stop, meanwhile)
+        outcome = run.outcome
         started = time.monotonic()
         try:
-            self._run(outcome, should_stop)
+            self._run(run, Asking(self._embedder, run.pulse))
+        except StoppedError:
+            outcome.stopped = True
         except EmbedderUnavailable as error:
             outcome.unavailable = error.sentences
         outcome.seconds = time.monotonic() - started
@@ -76,83 +105,141 @@ class Embedding:
         """Give the model's memory back; the next run loads it again."""
         self._embedder.close()
 
-    def _run(self, outcome: EmbedReport, should_stop: Callable[[], bool]) -> None:
-        layout = self._writer.layout(self._layout)
-        model = self._writer.begin_model(self._embedder.fingerprint, self._embedder.dimension, layout)
-        outcome.waiting = self._cut_missing(layout, should_stop)
-        if outcome.waiting:
-            return
-        waiting = self._writer.waiting(model)
-        outcome.waiting = total = len(waiting)
-        for start in range(0, total, BATCH):
-            if should_stop():
-                return
-            chunks = self._writer.texts_to_embed(waiting[start : start + BATCH])
-            self._embed(model, chunks, outcome)
-            outcome.waiting = max(0, total - start - BATCH)
-            self._report(Progress("meaning", total - outcome.waiting, total))
-        if not should_stop():
-            self._writer.forget_refused(model)
-            self._writer.finish_model(model)
+    def _run(self, run: _Run, asking: Asking) -> None:
+        fingerprint, dimension, cut = asking.facts(self._layout)
+        layout = self._writer.layout(cut)
+        model = self._writer.begin_model(fingerprint, dimension, layout)
+        complete = False
+        while not complete:
+            self._cut_missing(layout, cut, run)
+            complete = self._fill(model, run, asking)
+        self._writer.forget_refused(model)
+        self._writer.finish_model(model)
+        run.outcome.waiting = len(run.postponed)
 
-    def _cut_missing(self, layout: int, should_stop: Callable[[], bool]) -> int:
-        """Cut notes that are in the index but not yet in this layout, from the stored text; returns how many are left."""
+    def _cut_missing(self, layout: int, cut: Layout, run: _Run) -> None:
+        """Cut notes that are in the index but not yet in this layout, from the stored text."""
         missing = self._writer.notes_without_chunks(layout)
         for start in range(0, len(missing), CUT_BATCH):
-            if should_stop():
-                return len(missing) - start
+            run.outcome.waiting = len(missing) - start
             cuts = []
             for doc, path in missing[start : start + CUT_BATCH]:
+                run.pulse_if_due()
                 text = self._writer.stored_text(doc)
                 note = parse(path, text, inline_tags=self._inline_tags)
-                cuts.append((doc, text, split(note, self._layout)))
+                cuts.append((doc, text, split(note, cut)))
             self._writer.put_chunks(layout, [cut for cut in cuts if cut[2]])
-        return 0
+        run.outcome.waiting = 0
 
-    def _embed(self, model: int, chunks: Sequence[WaitingChunk], outcome: EmbedReport) -> None:
-        wanted = [chunk for chunk in chunks if chunk.text_hash not in self._refused]
+    def _fill(self, model: int, run: _Run, asking: Asking) -> bool:
+        """Embed what waits; false when the index was changed on the way, so that something else may wait by now."""
+        waiting = sorted(self._writer.waiting(model), key=self._late.__contains__)
+        run.outcome.waiting = total = len(waiting)
+        while run.outcome.waiting:
+            run.pulse()
+            if run.index_changed():
+                return False
+            start = total - run.outcome.waiting
+            part = waiting[start : start + self._batch]
+            began = time.monotonic()
+            self._embed(model, self._writer.texts_to_embed(part), run, asking)
+            self._batch = _next_batch(len(part), time.monotonic() - began)
+            run.outcome.waiting -= len(part)
+            self._report(Progress("meaning", total - run.outcome.waiting, total))
+        run.pulse()
+        return not run.index_changed()
+
+    def _embed(self, model: int, chunks: Sequence[WaitingChunk], run: _Run, asking: Asking) -> None:
+        tried = self._refused.keys() | run.postponed
+        wanted = [chunk for chunk in chunks if chunk.text_hash not in tried]
+        pairs: list[tuple[WaitingChunk, NDArray[np.float32]]] = []
         try:
-            pairs = list(zip(wanted, self._vectors(wanted), strict=True)) if wanted else []
+            if wanted:
+                pairs += zip(wanted, asking.vectors([chunk.embedded for chunk in wanted]), strict=True)
+                run.bad_moments = 0
         except EmbedderUnavailable as error:
-            pairs = self._one_by_one(wanted, error)
-        self._writer.put_vectors(model, pairs)
-        self._tell_refused(chunks, outcome)
-        outcome.embedded += len(pairs)
-
-    def _vectors(self, chunks: Sequence[WaitingChunk]) -> NDArray[np.float32]:
-        """One row per chunk; an embedder that does not keep what its protocol promises counts as unavailable."""
-        vectors = np.asarray(self._embedder.embed_documents([chunk.embedded for chunk in chunks]))
-        if vectors.shape != (len(chunks), self._embedder.dimension):
-            raise EmbedderUnavailable(
-                f"{self._embedder.name} gave vectors of the shape {vectors.shape} for {len(chunks)} passages.",
-                hint="Choose another model.",
-            )
-        if not np.isfinite(vectors).all():
-            raise EmbedderUnavailable(
-                f"{self._embedder.name} gave a vector that is no number.", hint="Choose another model."
-            )
-        return vectors
+            if not asking.works():
+                raise
+            self._one_by_one(wanted, pairs, run, asking, error)
+        finally:
+            self._writer.put_vectors(model, pairs)
+            run.outcome.embedded += len(pairs)
+        self._tell_refused(chunks, run.outcome)
 
     def _one_by_one(
-        self, chunks: Sequence[WaitingChunk], reason: EmbedderUnavailable
-    ) -> list[tuple[WaitingChunk, NDArray[np.float32]]]:
-        """What of a failed batch can be embedded; raises *reason* when the embedder fails on any text."""
-        try:
-            probe = self._embedder.embed_query("probe")
-        except EmbedderUnavailable:
-            raise reason from None
-        if len(probe) != self._embedder.dimension or not np.isfinite(probe).all():
-            raise reason
-        pairs = []
-        for chunk in chunks:
+        self,
+        chunks: Sequence[WaitingChunk],
+        pairs: list[tuple[WaitingChunk, NDArray[np.float32]]],
+        run: _Run,
+        asking: Asking,
+        reason: EmbedderUnavailable,
+    ) -> None:
+        """Add to *pairs* what of a failed batch can be embedded; raises when the embedder turns out to be ill."""
+        for chunk in sorted(chunks, key=lambda chunk: chunk.id in self._late):
             try:
-                pairs.append((chunk, self._vectors([chunk])[0]))
+                pairs.append((chunk, self._alone(chunk, asking)))
+                run.bad_moments = 0
             except EmbedderUnavailable as error:
-                self._refused[chunk.text_hash] = error.message
-        return pairs
+                if not asking.works():
+                    raise
+                if not error.passing:
+                    self._refused[chunk.text_hash] = error.message
+                    continue
+                run.postponed.add(chunk.text_hash)
+                self._late.add(chunk.id)
+                run.outcome.errors.append(f"{self._writer.path_of(chunk.doc)}: {NOT_EMBEDDED} yet: {error.message}")
+                run.bad_moments += 1
+                if run.bad_moments >= BAD_MOMENTS:
+                    raise reason from error
+
+    def _alone(self, chunk: WaitingChunk, asking: Asking) -> NDArray[np.float32]:
+        """The vector of *chunk*; what fails for a reason of its own is tried a second time before it is believed."""
+        vector: NDArray[np.float32]
+        try:
+            vector = asking.vectors([chunk.embedded])[0]
+        except EmbedderUnavailable as error:
+            if error.passing or not asking.works():
+                raise
+            vector = asking.vectors([chunk.embedded])[0]
+        return vector
 
     def _tell_refused(self, chunks: Sequence[WaitingChunk], outcome: EmbedReport) -> None:
         reasons = {chunk.doc: self._refused[chunk.text_hash] for chunk in chunks if chunk.text_hash in self._refused}
         if reasons:
             self._writer.put_refused(reasons)
             outcome.errors += [f"{self._writer.path_of(doc)}: {NOT_EMBEDDED}: {why}" for doc, why in reasons.items()]
+
+
+def _next_batch(passages: int, seconds: float) -> int:
+    """How many passages to embed next, when so many took so long."""
+    return max(SMALLEST_BATCH, min(BATCH, int(passages * BATCH_S / max(seconds, 1e-3))))
+
+
+class _Run:
+    """What one run knows: its outcome, what it postponed, and whether it is to go on."""
+
+    def __init__(self, should_stop: Callable[[], bool], meanwhile: Callable[[], bool]) -> None:
+        self.outcome = EmbedReport()
+        self.postponed: set[bytes] = set()  # text hashes
+        self.bad_moments = 0  # one after the other
+        self._should_stop = should_stop
+        self._meanwhile = meanwhile
+        self._changed = False
+        self._pulse_at = time.monotonic() + PULSE_S
+
+    def pulse(self) -> None:
+        """Do what is to be done meanwhile; raises `StoppedError` when the run is to stop."""
+        if self._should_stop():
+            raise StoppedError
+        self._changed |= self._meanwhile()
+        self._pulse_at = time.monotonic() + PULSE_S
+
+    def pulse_if_due(self) -> None:
+        """`pulse`, at most ten times a second."""
+        if time.monotonic() >= self._pulse_at:
+            self.pulse()
+
+    def index_changed(self) -> bool:
+        """Whether the index was changed since this was asked last."""
+        changed, self._changed = self._changed, False
+        return changed

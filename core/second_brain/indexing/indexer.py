@@ -7,17 +7,20 @@ One bad note never stops the others: it becomes a row in the index's problems.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound, NotRedacted
+from second_brain.indexing.guard import Guard
 from second_brain.indexing.preparing import Helper, Preparation, Rules, can_help, jobs_of
+from second_brain.indexing.stopping import StoppedError, interruptible, interruptible_each, nothing, stopped_by
 from second_brain.model import FileStat, NoteFile, stem_of
 from second_brain.vault import changes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from second_brain.index.writer import KnownNote, NoteRecord, Writer
     from second_brain.vault.vault import Scan, Vault
@@ -44,7 +47,7 @@ class Progress:
 
 @dataclass(slots=True)
 class SyncReport:
-    """What a sync did.  `frozen`: why deletions were not followed, "" otherwise."""
+    """What a sync did.  `frozen`: why deletions were not followed, "" otherwise.  `stopped`: the rest is left for the next."""
 
     processed: int = 0
     skipped: int = 0
@@ -52,6 +55,7 @@ class SyncReport:
     moved: int = 0
     errors: list[str] = field(default_factory=list)
     frozen: str = ""
+    stopped: bool = False
     changed_paths: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -75,30 +79,57 @@ class Indexer:
         self.rules = rules
         self._report = report
         self._clock = clock
+        self.last_look = 0.0
+        self._pulse: Callable[[], None] = nothing
+        self._guard = Guard(writer, clock)
         self._layout = writer.layout(rules.layout)
         self._preparation = Preparation(vault, rules, {self._layout: rules.layout})
 
     # -- what to do -------------------------------------------------------------------------------------------------------
 
-    def sync(self, *, full: bool = False) -> SyncReport:
-        """Make the index equal to the vault; *full* reads every note again, whatever its time stamp says."""
-        known = self.writer.known()
-        scan = self.vault.scan()
+    def sync(self, *, full: bool = False, should_stop: Callable[[], bool] = lambda: False) -> SyncReport:
+        """Make the index equal to the vault; *full* reads every note again, whatever its time stamp says.
+
+        *should_stop* is asked at least ten times a second; when it is true the sync ends, and the next one goes on.
+        """
         report = SyncReport()
+        with self._stoppable(report, stopped_by(should_stop)):
+            self._sync(report, full=full)
+            self.remember_look()
+        return report
+
+    def remember_look(self) -> None:
+        """Write down when the whole vault was last found equal; not after every idle look, which must change no index."""
+        if self.last_look:
+            self.writer.set_meta({"last_sync": str(self.last_look)})
+
+    def _sync(self, report: SyncReport, *, full: bool = False) -> None:
+        known = self.writer.known()
+        scan = interruptible(self.vault.scan, self._pulse)
         suspects = changes.diff(scan.files, _stats(known), incomplete_folders=scan.incomplete_folders)
         form = self.rules.form
         outdated = {path for path in scan.files if path in known and (full or known[path].form != form)}
         changed = sorted({*suspects.changed, *outdated})
         missing: Sequence[str] = suspects.missing
-        if self._is_foreign(known, suspects.missing):
+        if self._guard.is_foreign(self.vault.root, known, missing):
             if not full:
-                raise self._foreign()
+                raise self._guard.foreign()
         else:
-            missing = self._guarded(suspects.missing, known, scan, report)
+            report.frozen = self._guard.reason_to_wait(self.vault.root, known, missing, scan)
+            missing = () if report.frozen else missing
         self._apply(changed, missing, known, report, force=outdated)
         report.skipped += len(scan.files) - len(changed)
         self._finish(report, scan)
-        return report
+
+    @contextlib.contextmanager
+    def _stoppable(self, report: SyncReport, pulse: Callable[[], None]) -> Iterator[None]:
+        self._pulse = pulse
+        try:
+            yield
+        except StoppedError:
+            report.stopped = True
+        finally:
+            self._pulse = nothing
 
     def sync_file(self, argument: str) -> SyncReport:
         """Bring one note up to date: written, deleted or newly excluded.
@@ -116,13 +147,21 @@ class Indexer:
         self._apply(changed, missing, known, report, force=set())
         return report
 
-    def look_at(self, batch: changes.Batch) -> SyncReport:
-        """Bring the places of *batch* up to date."""
-        if batch.overflow or batch.folders:
-            return self.sync()
+    def look_at(self, batch: changes.Batch, *, pulse: Callable[[], None] = nothing) -> SyncReport:
+        """Bring the places of *batch* up to date; *pulse* is called ten times a second and may raise `StoppedError`."""
+        report = SyncReport()
+        with self._stoppable(report, pulse):
+            if batch.overflow or batch.folders:
+                self._sync(report)
+            else:
+                self._look(batch, report)
+            if report:
+                self.remember_look()
+        return report
+
+    def _look(self, batch: changes.Batch, report: SyncReport) -> None:
         known = self.writer.known_of(batch.paths)
         stats = _stats(known)
-        report = SyncReport()
         changed, missing = [], []
         for path in sorted(batch.paths):
             stat = self._stat(path, report)
@@ -131,55 +170,13 @@ class Indexer:
                     missing.append(path)
             elif path not in known or stats[path].stat != stat:
                 changed.append(path)
-        if missing and (len(missing) > FEW_DELETIONS or self._root_state() is not changes.RootState.SAME):
-            return self.sync()  # which knows what to think of it
-        self._apply(changed, missing, known, report, force=set())
-        return report
-
-    def _is_foreign(self, known: Mapping[str, KnownNote], missing: Sequence[str]) -> bool:
-        """Whether the index is that of another vault; one that only lies elsewhere now still has its notes."""
-        owner = self.writer.get_meta("vault_root")
-        return bool(owner) and owner != str(self.vault.root) and 2 * len(missing) > len(known)
-
-    def _foreign(self) -> InvalidParameter:
-        return InvalidParameter(
-            f"The index {self.writer.path} belongs to another vault: {self.writer.get_meta('vault_root')}.",
-            hint="Choose another place with --db, or replace the index with: second-brain sync --mode full",
-            parameter="db_path",
-        )
+        root_state = self._guard.root_state(self.vault.root)
+        if missing and (len(missing) > FEW_DELETIONS or root_state is not changes.RootState.SAME):
+            self._sync(report)  # which knows what to think of it
+        else:
+            self._apply(changed, missing, known, report, force=set())
 
     # -- doing it ---------------------------------------------------------------------------------------------------------
-
-    def _guarded(
-        self, missing: Sequence[str], known: Mapping[str, KnownNote], scan: Scan, report: SyncReport
-    ) -> Sequence[str]:
-        """*missing*, or nothing when so many notes vanished in such a way that they may come back."""
-        root = self._root_state()
-        since = float(self.writer.get_meta("missing_since") or 0) or self._clock()
-        reason = changes.mass_disappearance(
-            len(known),
-            len(missing),
-            root,
-            unreadable_folders=len(scan.incomplete_folders),
-            seen_for_s=self._clock() - since,
-        )
-        report.frozen = reason
-        identity = self._root_identity()
-        seen = {} if reason or identity is None else {"root_identity": f"{identity[0]}:{identity[1]}"}
-        self.writer.set_meta({"missing_since": str(since) if reason else "", **seen})
-        return [] if reason else missing
-
-    def _root_identity(self) -> tuple[int, int] | None:
-        """Device and inode of the vault's folder, None when it cannot be told."""
-        try:
-            status = self.vault.root.stat()
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
-
-    def _root_state(self) -> changes.RootState:
-        device, _, inode = self.writer.get_meta("root_identity").partition(":")
-        return changes.root_state((int(device), int(inode)) if inode else None, self._root_identity())
 
     def _apply(
         self,
@@ -193,8 +190,8 @@ class Indexer:
         if any(known[path].form != self.rules.form for path in (*changed, *missing) if path in known):
             # Remembered before anything is replaced, so that a kill in between forgets nothing.
             self.writer.set_meta({"former_texts": "kept"})
-        # A model may have come or gone since the last look, and its layout with it.
-        layouts = {self._layout: self.rules.layout, **self.writer.layouts_in_use()}
+        # A model may have come or gone since the last look, and its layout with it; ours is for as long as there is none.
+        layouts = self.writer.layouts_in_use() or {self._layout: self.rules.layout}
         self._preparation = Preparation(self.vault, self.rules, layouts)
         moved_to, files = self._follow_moves(changed, missing, known, report)
         gone = [path for path in missing if path not in moved_to.values()]
@@ -216,6 +213,7 @@ class Indexer:
         new = [path for path in changed if path not in known] if missing else []
         files = {}
         for path in new:
+            self._pulse()
             stat = self._stat(path, report)
             if stat is not None and stat.size in sizes:
                 file = self._read(path, report, quiet=True)
@@ -251,6 +249,8 @@ class Indexer:
         for number, path in enumerate(paths):
             if path in elsewhere:
                 continue
+            with self._keeping(batch, report):
+                self._pulse()
             file = files.get(path) or self._read(path, report)
             if file is None:
                 continue
@@ -270,6 +270,15 @@ class Indexer:
         if paths:
             self._report(Progress("words", len(paths), len(paths)))
 
+    @contextlib.contextmanager
+    def _keeping(self, batch: Sequence[NoteRecord], report: SyncReport) -> Iterator[None]:
+        """Write what is read already before a stop."""
+        try:
+            yield
+        except StoppedError:
+            self._put(batch, report)
+            raise
+
     def _write_new(self, paths: Sequence[str], known: Mapping[str, KnownNote], report: SyncReport) -> set[str]:
         """Write very many new notes with the help of a second process; returns which of *paths* are done with."""
         new = [path for path in paths if path not in known]
@@ -278,7 +287,7 @@ class Indexer:
         done: set[str] = set()
         jobs = jobs_of(new, self.writer.next_doc(), first=FIRST_BATCH, most=BATCH)
         with Helper(self._preparation) as helper:
-            for job, prepared in helper.results(jobs):
+            for job, prepared in interruptible_each(helper.results(jobs), self._pulse):
                 for path, reason in prepared.unreadable.items():
                     self._remember(path, reason, report)
                 if prepared.batch.paths:
@@ -328,7 +337,8 @@ class Indexer:
     def _finish(self, report: SyncReport, scan: Scan) -> None:
         self.writer.replace_scan_problems(scan.problems, present=scan.files)
         self.writer.prune()
-        self.writer.set_meta({"last_sync": str(self._clock()), "vault_root": str(self.vault.root)})
+        self.writer.set_meta({"vault_root": str(self.vault.root)})
+        self.last_look = self._clock()
         report.errors += [f"{path}: {reason}" for path, reason in sorted(scan.problems.items())]
 
 

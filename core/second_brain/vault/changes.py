@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from second_brain.model import ChangeSet, FileStat, Move, folder_of
+from second_brain.vault.ignore import IGNORE_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -168,7 +169,7 @@ class Batch:
 def coalesce(events: Sequence[PathEvent], eligible: Callable[[str], bool]) -> Batch:
     """Reduce raw events to the places to look at; *eligible* tells whether a path can be a note.
 
-    Kind and order do not matter, because the disk decides what happened.
+    Kind and order do not matter, because the disk decides what happened.  What the ignore file says concerns every path.
     """
     paths: set[str] = set()
     folders: set[str] = set()
@@ -178,7 +179,8 @@ def coalesce(events: Sequence[PathEvent], eligible: Callable[[str], bool]) -> Ba
                 folders.add(side)
             elif not event.folder and not is_ignored(side) and eligible(side):
                 paths.add(side)
-    return Batch(frozenset(paths), outermost(folders), any(event.kind is EventKind.LOST for event in events))
+    everything = any(event.kind is EventKind.LOST or IGNORE_FILE in (event.path, event.dest) for event in events)
+    return Batch(frozenset(paths), outermost(folders), everything)
 
 
 def is_ignored(path: str) -> bool:

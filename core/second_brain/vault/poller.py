@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from second_brain.model import FileStat
 from second_brain.vault.changes import EventKind, PathEvent, is_hidden, is_ignored
+from second_brain.vault.ignore import IGNORE_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,7 +52,7 @@ class Poller:
                     if entry.is_dir(follow_symlinks=False):
                         if not is_hidden(entry.name):
                             listing[entry.name] = None
-                    elif not is_ignored(entry.name):
+                    elif not is_ignored(entry.name) or (not folder and entry.name == IGNORE_FILE):
                         listing.update(_stat_of(entry))
         except (FileNotFoundError, NotADirectoryError):
             return {}

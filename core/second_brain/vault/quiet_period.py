@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds to wait for quiet, at most in all, and between two looks that tell whether a file is stable."""
+    """Seconds to wait for quiet, and at most in all."""
 
     quiet_s: float = 0.4
     max_wait_s: float = 2.5
-    look_s: float = 0.05
 
 
 class QuietPeriod:
@@ -50,16 +49,15 @@ class QuietPeriod:
         self._folders.update(batch.folders)
         self._overflow |= batch.overflow
 
-    def due_at(self, *, hurry: bool = False) -> float:
-        """When `take` gives something; infinite while nothing is held.  *hurry* waits only for the second look."""
+    def due_at(self) -> float:
+        """When `take` gives something; infinite while nothing is held."""
         if not self:
             return float("inf")
-        wait = self._patience.look_s if hurry else self._patience.quiet_s
-        return min(self._last + wait, self._first + self._patience.max_wait_s)
+        return min(self._last + self._patience.quiet_s, self._first + self._patience.max_wait_s)
 
-    def take(self, now: float, *, hurry: bool = False) -> Batch:
+    def take(self, now: float) -> Batch:
         """What is to be delivered at *now*; an unstable file stays for another quiet period."""
-        if now < self.due_at(hurry=hurry):
+        if now < self.due_at():
             return Batch()
         unstable: dict[str, FileStat | None] = {}
         if now < self._first + self._patience.max_wait_s:

@@ -63,7 +63,9 @@ class Watcher:
     """Calls *on_batch* from one thread of its own; after a failure there the whole vault is looked at *retry_s* later.
 
     A batch comes *quiet_s* after the last event and at most *max_wait_s* after the first one.  A batch with `overflow`
-    asks for a full reconcile: every *reconcile_s*, after sleep, lost events and a change of the root folder.
+    asks for a full reconcile: every *reconcile_s*, after sleep, lost events, a change of the root folder or of the ignore file.
+
+    `vault` may be replaced at any time by the same folder under other rules.
     """
 
     def __init__(
@@ -80,19 +82,16 @@ class Watcher:
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        self._vault, self._on_batch = vault, on_batch
+        self.vault, self._on_batch = vault, on_batch
         self._patience = Patience(quiet_s, max_wait_s)
         self._reconcile_s, self._root_check_s, self._poll_s, self._retry_s = reconcile_s, root_check_s, poll_s, retry_s
         self._clock, self._wall_clock = clock, wall_clock
-        self._source = EventSource(vault.root, partial(_observe, put=self._put, eligible=vault.eligible))
+        self._source = EventSource(vault.root, partial(_observe, put=self._put, eligible=self._eligible))
         self._held = QuietPeriod(self._patience, self._look)
         self._queue: SimpleQueue[PathEvent | None] = SimpleQueue()  # None only wakes the thread
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
         self._overflow_log = OverflowLog(self._events_lost)
-        self._progress = threading.Condition()
-        self._received = self._ingested = self._delivered = 0  # events, counted under _progress
-        self._hurried = 0  # calls of drain that wait
         self._reconcile_at = self._root_check_at = self._poll_at = math.inf
         self._overflows = 0
         self._last_event: float | None = None
@@ -105,8 +104,6 @@ class Watcher:
             return
         self._held = QuietPeriod(self._patience, self._look)
         self._queue = SimpleQueue()
-        with self._progress:
-            self._received = self._ingested = self._delivered = 0
         self._overflow_log.attach()
         self._source.open()
         now = self._clock()
@@ -144,21 +141,6 @@ class Watcher:
             message=" ".join(part for part in (self._source.message, self._failure) if part),
         )
 
-    def pending(self) -> int:
-        """How many events are not delivered yet."""
-        with self._progress:
-            return self._received - self._delivered
-
-    def drain(self, timeout: float) -> bool:
-        """Deliver what is queued without waiting for quiet; False when that took longer than *timeout* seconds."""
-        with self._progress:
-            target = self._received
-            self._hurried += 1
-            self._queue.put(None)
-            done = self._progress.wait_for(lambda: self._delivered >= target, timeout)
-            self._hurried -= 1
-            return done
-
     def request_reconcile(self, after_s: float = 0.0) -> None:
         """Deliver a batch with `overflow` in *after_s* seconds at the latest (and the quiet period)."""
         if after_s > 0:
@@ -167,16 +149,17 @@ class Watcher:
         else:
             self._put(PathEvent(EventKind.LOST, ""))
 
+    def _eligible(self, path: str) -> bool:
+        return self.vault.eligible(path)
+
     def _look(self, path: str) -> FileStat | None:
         try:
-            return self._vault.stat(path)
+            return self.vault.stat(path)
         except Unavailable:  # who reads the note tells why
             return None
 
     def _put(self, event: PathEvent) -> None:
-        with self._progress:
-            self._received += 1
-            self._queue.put(event)
+        self._queue.put(event)
 
     def _events_lost(self) -> None:
         self._overflows += 1
@@ -193,7 +176,6 @@ class Watcher:
                 _log.warning("Following the vault failed: %s", _one_line(error))
                 self.request_reconcile(self._retry_s)
                 stopping.wait(_PAUSE_AFTER_FAILURE_S)
-            self._settle()
 
     def _tick(self, stopping: threading.Event) -> None:
         events = self._next_events()
@@ -209,13 +191,13 @@ class Watcher:
         if now >= self._reconcile_at:
             self._reconcile_at = now + self._reconcile_s
             self.request_reconcile()
-        self._deliver(self._held.take(now, hurry=self._hurried > 0))
+        self._deliver(self._held.take(now))
 
     def _next_events(self) -> list[PathEvent]:
         """All that is queued, after waiting until there is something or something else is due."""
         started, started_wall = self._clock(), self._wall_clock()
         poll_at = self._poll_at if self._source.coverage.unwatched else math.inf
-        due_at = min(self._held.due_at(hurry=self._hurried > 0), self._root_check_at, poll_at, self._reconcile_at)
+        due_at = min(self._held.due_at(), self._root_check_at, poll_at, self._reconcile_at)
         timeout = max(0.0, due_at - started)
         events: list[PathEvent | None] = []
         with suppress(Empty):
@@ -228,21 +210,12 @@ class Watcher:
         return [event for event in events if event is not None]
 
     def _collect(self, events: list[PathEvent], now: float) -> None:
-        with self._progress:
-            self._ingested += len(events)
-        batch = coalesce(events, self._vault.eligible)
+        batch = coalesce(events, self._eligible)
         if batch.paths or batch.folders:
             self._last_event = self._wall_clock()
         if any(event.kind is EventKind.DELETED and not event.path for event in events):
             self._root_check_at = now
         self._held.add(batch, now)
-
-    def _settle(self) -> None:
-        """Tell those who wait in `drain` when nothing is held any more."""
-        if not self._held:
-            with self._progress:
-                self._delivered = self._ingested
-                self._progress.notify_all()
 
     def _deliver(self, batch: Batch) -> None:
         if not batch:

@@ -180,14 +180,8 @@ def test_without_any_vector_words_rank_and_the_answer_says_why(open_desk, rankin
     assert answer.embedded == (0, 0)
 
 
-def stop_after(calls):
-    left = [calls]
-
-    def should_stop():
-        left[0] -= 1
-        return left[0] < 0
-
-    return should_stop
+def stop_after(embedder, calls):
+    return lambda: embedder.calls >= calls
 
 
 def test_a_half_embedded_vault_says_how_much_is_embedded_and_which_hits_are_not(open_desk, tmp_path):
@@ -195,7 +189,7 @@ def test_a_half_embedded_vault_says_how_much_is_embedded_and_which_hits_are_not(
         {f"{number:02}.md": f"The heron number {number}." for number in range(40)}
     )
     vault.sync()
-    vault.embed(should_stop=stop_after(1))
+    vault.embed(should_stop=stop_after(vault.embedder, 1))
     desk = open_desk(None, vault=vault)
     answer = desk.ask("heron", top_k=50)
     assert answer.embedded == (32, 40)
@@ -219,7 +213,7 @@ def test_during_a_model_switch_the_old_model_answers_and_then_the_new_one(open_d
     desk.embedders = {each.fingerprint: each for each in (old, new)}
     before = {ranking: desk.ask("heron pond", ranking=ranking) for ranking in ("best", "meaning")}
     vault.embedder = new
-    vault.embed(should_stop=stop_after(2))
+    vault.embed(should_stop=stop_after(new, 2))
     asked = new.calls
     for ranking, answer in before.items():
         assert desk.ask("heron pond", ranking=ranking) == answer

@@ -39,12 +39,6 @@ def passages(vault):
     return sum(len(chunks) for chunks in vault.dump()["chunks"].values())
 
 
-def stop_after(batches):
-    """A `should_stop` that lets so many batches pass."""
-    steps = iter([False] * batches)
-    return lambda: next(steps, True)
-
-
 @pytest.mark.requirement("NFR-3", "RG-10")
 def test_a_dead_embedder_leaves_notes_waiting_and_words_working_and_the_next_run_catches_up(vault):
     vault.embedder.fail = True

@@ -37,10 +37,10 @@ def passages(vault):
     return sum(len(chunks) for chunks in vault.dump()["chunks"].values())
 
 
-def stop_after(batches):
+def stop_after(vault, batches):
     """A `should_stop` that lets so many batches pass."""
-    steps = iter([False] * batches)
-    return lambda: next(steps, True)
+    most = vault.embedder.texts + batches * BATCH
+    return lambda: vault.embedder.texts >= most
 
 
 @pytest.mark.requirement("RG-10")
@@ -49,7 +49,7 @@ def test_another_model_is_built_beside_the_old_one_which_answers_until_it_is_com
     old, new = vault.embedder, StubEmbedder(24, "second")
     expected = ask(vault, "kitchen clock")
     vault.embedder = new
-    vault.embed(stop_after(1))
+    vault.embed(stop_after(vault, 1))
     vault.embedder = old
     assert ask(vault, "kitchen clock") == expected
     with vault.reader() as reader:
@@ -68,7 +68,7 @@ def test_another_model_is_built_beside_the_old_one_which_answers_until_it_is_com
 def test_notes_that_change_while_a_model_is_built_come_out_right(vault, tmp_path):
     vault.index()
     vault.embedder = StubEmbedder(24, "second")
-    vault.embed(stop_after(1))
+    vault.embed(stop_after(vault, 1))
     vault.write("latin.md", "changed on the way")
     (vault.root / "Areas/Home/lantern repair 1.md").rename(vault.root / "moved.md")
     (vault.root / "broken.md").unlink()
@@ -81,17 +81,70 @@ def test_going_back_to_the_old_model_half_way_embeds_nothing_and_leaves_nothing(
     old = vault.embedder
     made = old.texts
     vault.embedder = StubEmbedder(24, "second")
-    vault.embed(stop_after(1))
+    vault.embed(stop_after(vault, 1))
     vault.embedder = old
     vault.index()
     assert old.texts == made
     assert vault.dump() == vault.fresh_dump(tmp_path / "fresh")
 
 
+def switched(vault, embedder, layout):
+    """How many texts a switch to *embedder* embeds."""
+    before = embedder.texts
+    vault.embedder, vault.layout = embedder, layout
+    vault.index()
+    return embedder.texts - before
+
+
+@pytest.mark.requirement("RG-10")
+def test_switching_back_to_the_former_model_embeds_only_what_changed_meanwhile(vault, tmp_path):
+    first, second = (vault.embedder, vault.layout), (StubEmbedder(24, "second"), Layout(25, 5))
+    vault.index()
+    assert switched(vault, *second) > 0
+    vault.sync()  # prunes
+    assert switched(vault, *first) == 0
+    assert vault.dump() == vault.fresh_dump(tmp_path / "fresh")
+    assert ask(vault, "kitchen clock", "meaning").hits
+    assert switched(vault, *second) == 0
+    vault.write("latin.md", "changed on the way")
+    assert switched(vault, *second) == 1
+    assert switched(vault, *first) == 1
+    assert vault.dump() == vault.fresh_dump(tmp_path / "again")
+
+
+def test_one_former_model_is_kept_and_no_more(vault):
+    first = (vault.embedder, vault.layout)
+    vault.index()
+    for name in ("second", "third"):
+        switched(vault, StubEmbedder(24, name), vault.layout)
+    with vault.writer() as writer:
+        kept = {
+            (fingerprint, state)
+            for fingerprint, state in writer.connection.execute(
+                "SELECT fingerprint, state FROM models WHERE id IN (SELECT model FROM vectors)"
+            )
+        }
+        assert writer.connection.execute("SELECT count(DISTINCT model) FROM vectors").get == 2
+    assert kept == {("stub:third:24", "active"), ("stub:second:24", "former")}
+    assert switched(vault, *first) > 0
+
+
+@pytest.mark.requirement("RG-13")
+def test_the_vectors_of_the_former_model_go_with_the_texts_that_must_not_be_stored(vault):
+    from second_brain.vault.redaction import Redaction
+
+    vault.index()
+    switched(vault, StubEmbedder(24, "second"), vault.layout)
+    vault.redact = Redaction(("kitchen",))
+    vault.index()
+    with vault.writer() as writer:
+        assert writer.connection.execute("SELECT count(*) FROM vectors WHERE chunk IS NULL").get == 0
+
+
 def test_a_third_model_puts_a_half_built_one_aside(vault, tmp_path):
     vault.index()
     vault.embedder = StubEmbedder(24, "second")
-    vault.embed(stop_after(1))
+    vault.embed(stop_after(vault, 1))
     vault.embedder = StubEmbedder(8, "third")
     vault.embed()
     assert vault.dump() == vault.fresh_dump(tmp_path / "fresh")
@@ -103,7 +156,7 @@ def test_another_layout_is_built_beside_the_old_one_which_answers_until_it_is_co
     expected = ask(vault, "kitchen clock", "meaning")
     best = ask(vault, "kitchen clock")
     vault.layout = Layout(25, 5)
-    vault.embed(stop_after(2))
+    vault.embed(stop_after(vault, 2))
     vault.sync()
     assert ask(vault, "kitchen clock", "meaning") == expected
     assert ask(vault, "kitchen clock") == best

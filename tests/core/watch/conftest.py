@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
@@ -58,17 +57,6 @@ class Batches:
     @property
     def overflows(self):
         return sum(batch.overflow for batch in self.all)
-
-
-@pytest.fixture
-def eventually():
-    def wait(condition, timeout=4.0):
-        deadline = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-
-    return wait
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ def disk():
 
 @pytest.fixture
 def held(disk):
-    return QuietPeriod(Patience(quiet_s=0.4, max_wait_s=2.5, look_s=0.05), disk.get)
+    return QuietPeriod(Patience(quiet_s=0.4, max_wait_s=2.5), disk.get)
 
 
 def test_nothing_is_due_while_nothing_is_held(held):
@@ -66,12 +66,6 @@ def test_a_file_that_never_rests_waits_no_longer_than_the_limit(held, disk):
         if held.take(step * 0.1):
             delivered.append(step * 0.1)
     assert delivered == pytest.approx([2.5])
-
-
-def test_hurry_waits_only_for_the_second_look(held, disk):
-    held.add(paths("a.md"), 0.0)
-    assert held.take(0.04, hurry=True) == Batch()
-    assert held.take(0.05, hurry=True) == paths("a.md")
 
 
 def test_folders_and_overflow_are_delivered_together_with_paths(held):
