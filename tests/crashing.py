@@ -21,7 +21,12 @@ class CrashServer:
     """A context manager; `run` does a job and tells how it ended."""
 
     def __enter__(self):
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(HERE)}
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, sys.path)]),
+        }
         self._process = subprocess.Popen(
             [sys.executable, "-W", "ignore", str(HERE / "crashing.py")],
             stdin=subprocess.PIPE,
