@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from index_dump import logical_dump
+from second_brain.index.opening import open_writer
 from second_brain.index.reader import open_reader
-from second_brain.index.writer import open_writer
 from second_brain.indexing.embed import Embedding
 from second_brain.indexing.indexer import Indexer
 from second_brain.indexing.preparing import Rules

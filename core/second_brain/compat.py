@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from second_brain.config import load
-from second_brain.index.writer import open_writer
+from second_brain.index.opening import open_writer
 from second_brain.service import SecondBrain
 from second_brain.vault.markdown import parse
 

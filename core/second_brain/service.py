@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from second_brain.config import Config
-    from second_brain.embedding import Embedder, EmbedderSpec
+    from second_brain.embedding import Embedder
+    from second_brain.embedding.embedders import Embedders
     from second_brain.index.reader import Reader
     from second_brain.index.writer import Writer
     from second_brain.indexing.embed import Embedding, EmbedReport
@@ -70,7 +71,7 @@ class SecondBrain:
         self._reader: Reader | None = None
         self._vault: Vault | None = None
         self._given_embedder = embedder
-        self._embedders: dict[str, Embedder | None] = {}
+        self._embedders: Embedders | None = None
         self._parsed: OrderedDict[str, tuple[FileStat, ParsedNote]] = OrderedDict()
         self._redaction: Redaction | None = None
         self._lock = threading.RLock()
@@ -117,52 +118,25 @@ class SecondBrain:
             self._redaction = Redaction(self.config.redact_patterns)
         return self._redaction
 
-    def _spec(self, *, threads: int = 1) -> EmbedderSpec:
-        from second_brain.embedding import EmbedderSpec  # noqa: PLC0415
+    @property
+    def embedders(self) -> Embedders:
+        """The embedder that new vectors come from, and those that made the ones that are there."""
+        with self._lock:
+            if self._embedders is None:
+                from second_brain.embedding import EmbedderSpec  # noqa: PLC0415
+                from second_brain.embedding.embedders import Embedders  # noqa: PLC0415
 
-        kind = self.config.embedder_kind()
-        return EmbedderSpec(
-            kind,
-            ollama_url=self.config.ollama_url,
-            ollama_model=self.config.embedding_model,
-            folder=Path(self.config.embedder) if kind == "folder" else None,
-            threads=threads,
-        )
-
-    def configured_embedder(self, *, threads: int = 1) -> Embedder:
-        """The embedder that new vectors come from."""
-        from second_brain.embedding import make_embedder  # noqa: PLC0415
-
-        return self._given_embedder or make_embedder(self._spec(threads=threads))
-
-    @contextlib.contextmanager
-    def _own_embedder(self, *, threads: int = 1) -> Iterator[Embedder]:
-        """The configured embedder for as long as the block runs; one that was given stays open."""
-        embedder = self.configured_embedder(threads=threads)
-        try:
-            yield embedder
-        finally:
-            if embedder is not self._given_embedder:
-                embedder.close()
+                kind = self.config.embedder_kind()
+                folder = Path(self.config.embedder) if kind == "folder" else None
+                spec = EmbedderSpec(
+                    kind, ollama_url=self.config.ollama_url, ollama_model=self.config.embedding_model, folder=folder
+                )
+                self._embedders = Embedders(spec, self._given_embedder)
+            return self._embedders
 
     def embedder_for(self, fingerprint: str) -> Embedder | None:
         """The embedder that made the vectors of *fingerprint*, if it can be had."""
-        with self._lock:
-            if fingerprint not in self._embedders:
-                self._embedders[fingerprint] = self._find_embedder(fingerprint)
-            return self._embedders[fingerprint]
-
-    def _find_embedder(self, fingerprint: str) -> Embedder | None:
-        from second_brain.embedding import embedder_for  # noqa: PLC0415
-
-        if self._given_embedder is not None:
-            return self._given_embedder if self._given_embedder.fingerprint == fingerprint else None
-        found = embedder_for(fingerprint, self._spec())
-        if found is None and fingerprint.startswith("folder:") and self.config.embedder_kind() == "folder":
-            with contextlib.suppress(EmbedderUnavailable):
-                folder = self.configured_embedder()
-                found = folder if folder.fingerprint == fingerprint else None
-        return found
+        return self.embedders.that_made(fingerprint)
 
     def read_parsed(self, path: str) -> ParsedNote | None:
         """A note as it is on disk now, redacted and parsed; None when it is gone.  Raises `VaultUnavailable`."""
@@ -275,7 +249,7 @@ class SecondBrain:
     @contextlib.contextmanager
     def writer(self, *, rebuild_damaged: bool = False) -> Iterator[Writer]:
         """The one writer of the index, for as long as the block runs."""
-        from second_brain.index.writer import open_writer  # noqa: PLC0415
+        from second_brain.index.opening import open_writer  # noqa: PLC0415
 
         writer = open_writer(self.config.db_path, rebuild_damaged=rebuild_damaged)
         try:
@@ -342,7 +316,7 @@ class SecondBrain:
                 parameter="file_path",
             )
         self.require_whole_vault("sync")
-        with self._own_embedder(threads=2) as embedder, self.writer(rebuild_damaged=mode == "full") as writer:
+        with self.embedders.lent(threads=2) as embedder, self.writer(rebuild_damaged=mode == "full") as writer:
             indexer = self._indexer(writer, embedder, report)
             if file_path is not None:
                 notes = indexer.sync_file(file_path)
@@ -380,7 +354,7 @@ class SecondBrain:
         from second_brain.indexing.worker import Worker  # noqa: PLC0415
 
         self.require_whole_vault("watch")
-        with self._own_embedder() as embedder, self.writer() as writer:
+        with self.embedders.lent() as embedder, self.writer() as writer:
             indexer = self._indexer(writer, embedder, report)
             embedding = self._embedding(writer, embedder, report) if embed else None
             worker = Worker(
@@ -419,19 +393,17 @@ class SecondBrain:
         """What could keep the program from working here, checked one by one."""
         from second_brain.status import doctor  # noqa: PLC0415
 
-        return doctor(self.config, self.scope, self.fresh_vault, self.configured_embedder)
+        return doctor(self.config, self.scope, self.fresh_vault, self.embedders.configured)
 
     def close(self) -> None:
         """Release the file and the models; the object may be used again."""
         with self._lock:
             reader, self._reader = self._reader, None
-            embedders = [each for each in self._embedders.values() if each is not None]
-            self._embedders.clear()
+            embedders, self._embedders = self._embedders, None
             self._parsed.clear()
             self._vault = None
         # Outside the lock: a search that is under way holds the reader and may want the lock.
         if reader is not None:
             reader.close()
-        for embedder in embedders:
-            if embedder is not self._given_embedder:
-                embedder.close()
+        if embedders is not None:
+            embedders.close()

@@ -26,12 +26,9 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
     """The 15 fields of `rag.status`, then ours.  Compares the vault's files with the index by size and time, reads none."""
     scan = vault.scan()
     with reader.snapshot():
-        known = {
-            path: (mtime_ns, size)
-            for path, mtime_ns, size in reader.connection.execute("SELECT path, mtime_ns, size FROM files")
-        }
+        known = catalog.stamps(reader)
         model = vectors.active_model(reader)
-        done, total = vectors.embedded(reader, model) if model else (0, _chunks(reader))
+        done, total = vectors.embedded(reader, model) if model else (0, catalog.newest_chunk_count(reader))
         worker = worker_state(reader)
         files = {path: stat for path, stat in scan.files.items() if reader.scope.whole_vault or path in known}
         problems = catalog.problems(reader)
@@ -67,13 +64,6 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
         "database_bytes": config.db_path.stat().st_size if reader.scope.whole_vault else None,
         "vault": str(vault.root),
     }
-
-
-def _chunks(reader: Reader) -> int:
-    return int(
-        reader.connection.execute("SELECT count(*) FROM chunks WHERE layout = (SELECT max(layout) FROM chunks)").get
-        or 0
-    )
 
 
 def worker_state(reader: Reader) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from second_brain.config import load
 from second_brain.config.scopes import select_scope
 from second_brain.embedding.builtin import BuiltinEmbedder
 from second_brain.errors import SecondBrainError
-from second_brain.index.writer import open_writer
+from second_brain.index.opening import open_writer
 from second_brain.service import SecondBrain
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

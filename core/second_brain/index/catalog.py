@@ -51,6 +51,29 @@ def note_at(reader: Reader, path: str) -> NoteRow | None:
     return NoteRow(*row) if row else None
 
 
+def stamps(reader: Reader) -> dict[str, tuple[int | None, int | None]]:
+    """Time stamp (nanoseconds) and size of every note's file as it was read; None where that must be done again."""
+    rows = reader.connection.execute("SELECT path, mtime_ns, size FROM files")
+    return {path: (mtime_ns, size) for path, mtime_ns, size in rows}
+
+
+def paths(reader: Reader) -> list[str]:
+    """The paths of all notes, in no order."""
+    return [path for (path,) in reader.connection.execute("SELECT path FROM files")]
+
+
+def stems(reader: Reader, key: str) -> list[str]:
+    """The file names, without ``.md``, whose folded form is *key*."""
+    rows = reader.connection.execute("SELECT name FROM names WHERE folded = ? AND kind = 'stem'", (key,))
+    return [name for (name,) in rows]
+
+
+def newest_chunk_count(reader: Reader) -> int:
+    """How many chunks the newest way of cutting gave."""
+    sql = "SELECT count(*) FROM chunks WHERE layout = (SELECT max(layout) FROM chunks)"
+    return int(reader.connection.execute(sql).get or 0)
+
+
 def newest(reader: Reader, limit: int, places: np.ndarray[Any, np.dtype[np.intp]] | None) -> list[NoteRow]:
     """The *limit* notes whose content changed last, of those at *places* (None: of all)."""
     where: str = ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from second_brain.index.numbers import numbers
 from second_brain.index.schema import tag_key, value_key
 from second_brain.index.text import exact
 
@@ -70,17 +71,11 @@ def _spellings(key: str) -> tuple[str, ...]:
     return tuple(sorted({unicodedata.normalize(form, case) for form in ("NFC", "NFD") for case in cases}))
 
 
-def one_of(docs: tuple[int, ...]) -> Condition:
-    """Just these notes."""
-    return Condition("doc IN (" + ",".join("?" * len(docs)) + ")" if docs else "0", docs)
-
-
 def name_contains(reader: Reader, field: str, text: str) -> Condition:
     """Notes whose path or title contains *text*, compared as quoted pieces are."""
     needle = exact(text)
     rows = reader.connection.execute(f"SELECT doc, {'path' if field == 'path' else 'title'} FROM files")
-    docs = ",".join(str(doc) for doc, name in rows if needle in exact(name or ""))
-    return Condition(f"doc IN ({docs})")
+    return Condition("doc IN carray(?)", (numbers([doc for doc, name in rows if needle in exact(name or "")]),))
 
 
 def passing(reader: Reader, conditions: list[Condition]) -> NDArray[np.bool_]:

@@ -13,10 +13,8 @@ import apsw
 import numpy as np
 
 from second_brain import memory
-from second_brain.errors import IndexUnavailable
 from second_brain.index import connection as connections
-from second_brain.index import note_rows, postings, problem_rows, schema, terms, vector_rows, writer_lock
-from second_brain.index.connection import set_aside
+from second_brain.index import note_rows, postings, problem_rows, schema, terms, vector_rows
 from second_brain.index.note_rows import NoteBatch, NoteRecord
 from second_brain.index.problem_rows import NOT_EMBEDDED
 from second_brain.index.vector_rows import WaitingChunk
@@ -41,7 +39,7 @@ class KnownNote:
 
 
 class Writer:
-    """The one writer of a database; get it from `open_writer`."""
+    """The one writer of a database; get it from `opening.open_writer`."""
 
     def __init__(
         self, path: Path, connection: apsw.Connection, lock: contextlib.AbstractContextManager[object]
@@ -351,43 +349,4 @@ def _live_docs(connection: apsw.Connection) -> NDArray[np.int64]:
     return np.array(rows, dtype=np.int64).reshape(-1)
 
 
-def open_writer(path: Path, *, rebuild_damaged: bool = False) -> Writer:
-    """Open *path* for writing, creating or migrating it.
-
-    With *rebuild_damaged* every page and the whole word index are looked at first; a damaged file is set aside and a new one made.
-
-    Raises `WriterBusy` when another process writes it, `IndexUnavailable` when it is damaged or cannot be written,
-    `OutOfDate` when a newer program made it.
-    """
-    connections.refuse_foreign_file(path)
-    lock = writer_lock.acquire(path)
-    try:
-        try:
-            connection = _opened(path, verify=rebuild_damaged)
-        except IndexUnavailable as error:
-            if not (rebuild_damaged and error.damaged):
-                raise
-            set_aside(path)  # under the lock, or it might be another writer's new one
-            connection = _opened(path, verify=False)
-        return Writer(path, connection, lock)
-    except BaseException:
-        lock.__exit__(None, None, None)
-        raise
-
-
-def _opened(path: Path, *, verify: bool) -> apsw.Connection:
-    with connections.told_in_words(path):
-        connection = connections.connect(path)
-        try:
-            if verify:
-                connections.verify(connection)
-            schema.migrate(connection, path)
-            if verify:
-                postings.verify(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-
-__all__ = ["NOT_EMBEDDED", "KnownNote", "NoteBatch", "NoteRecord", "WaitingChunk", "Writer", "open_writer"]
+__all__ = ["NOT_EMBEDDED", "KnownNote", "NoteBatch", "NoteRecord", "WaitingChunk", "Writer"]

@@ -61,7 +61,6 @@ class _Network:
     """All links between the visible notes in one state of the index."""
 
     generation: tuple[int, ...] | None
-    resolver: LinkResolver
     out: dict[str, list[NoteLink]]
     into: dict[str, list[NoteLink]]
 
@@ -86,11 +85,6 @@ def links_of(reader: Reader, name: str) -> NoteLinks:
     )
 
 
-def resolver_of(reader: Reader) -> LinkResolver:
-    """Resolves links among the visible notes; call it, and use the answer, inside ``reader.snapshot()``."""
-    return _network(reader).resolver
-
-
 def _network(reader: Reader) -> _Network:
     known = _NETWORKS.get(reader)
     if known is None or known.generation != reader.generation:
@@ -113,7 +107,7 @@ def _build(reader: Reader) -> _Network:
         out.setdefault(row.source, []).append(link)
         if target is not None:
             into.setdefault(target, []).append(link)
-    return _Network(reader.generation, resolver, out, into)
+    return _Network(reader.generation, out, into)
 
 
 def _shown_name(target: str) -> str:

@@ -6,7 +6,7 @@ import json
 import unicodedata
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -158,17 +158,14 @@ def wikilinks(reader: Reader, paths: list[str]) -> dict[str, str]:
 
 def _namesakes(reader: Reader, path: str) -> int:
     """How many visible notes have the stem of *path*, itself included."""
-    rows: list[Any] = reader.connection.execute(
-        "SELECT name FROM names WHERE folded = ? AND kind = 'stem'", (value_key(stem_of(path)),)
-    ).fetchall()
     key = _name_key(path)
-    found = sum(_stem_key(name) == key for (name,) in rows)
+    found = sum(_stem_key(name) == key for name in catalog.stems(reader, value_key(stem_of(path))))
     # A note of a first-version database has no names before its first sync.
     return found or reader.derived("stems", lambda: _stem_counts(reader))[key]
 
 
 def _stem_counts(reader: Reader) -> Counter[str]:
-    return Counter(_name_key(path) for (path,) in reader.connection.execute("SELECT path FROM files"))
+    return Counter(map(_name_key, catalog.paths(reader)))
 
 
 def _name_key(path: str) -> str:

@@ -15,7 +15,7 @@ from indexed_vault import IndexedVault
 from second_brain.config import load
 from second_brain.errors import IndexUnavailable
 from second_brain.index import catalog, exact
-from second_brain.index.writer import open_writer
+from second_brain.index.opening import open_writer
 from second_brain.search.engine import search
 from second_brain.search.request import from_arguments
 from second_brain.search.vocabulary import facets, schema_block

@@ -17,9 +17,9 @@ from index_dump import logical_dump
 from indexed_vault import IndexedVault
 from second_brain.errors import IndexUnavailable, OutOfDate
 from second_brain.index import catalog, vectors
+from second_brain.index.opening import open_writer
 from second_brain.index.reader import open_reader
 from second_brain.index.schema import SCHEMA_VERSION
-from second_brain.index.writer import open_writer
 from second_brain.model import Scope
 from second_brain.search.engine import search
 from second_brain.search.request import from_arguments

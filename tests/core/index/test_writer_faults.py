@@ -19,8 +19,8 @@ from indexed_vault import IndexedVault
 from second_brain.errors import IndexUnavailable, OutOfDate, WriterBusy
 from second_brain.index import catalog, exact, words
 from second_brain.index.connection import set_aside
+from second_brain.index.opening import open_writer
 from second_brain.index.reader import open_reader
-from second_brain.index.writer import open_writer
 from second_brain.model import Scope
 from second_brain.search.engine import search
 from second_brain.search.request import from_arguments
@@ -56,7 +56,7 @@ def test_a_second_writer_is_refused_at_once(vault):
     open_writer(vault.db).close()
 
 
-HOLD = "import sys, time; from pathlib import Path; from second_brain.index.writer import open_writer; "
+HOLD = "import sys, time; from pathlib import Path; from second_brain.index.opening import open_writer; "
 HOLD += "writer = open_writer(Path(sys.argv[1])); print('ready', flush=True); time.sleep(60)"
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from second_brain.index.opening import open_writer
 from second_brain.index.reader import Reader, open_reader
-from second_brain.index.writer import open_writer
 from second_brain.indexing.chunks import layout_for
 from second_brain.indexing.indexer import Indexer
 from second_brain.indexing.preparing import Rules

@@ -359,7 +359,7 @@ def test_the_context_of_a_note_ends_at_the_scope(open_rag):
 
 
 def test_an_answer_follows_what_is_written_after_the_reader_was_opened(open_rag, tmp_path):
-    from second_brain.index.writer import open_writer
+    from second_brain.index.opening import open_writer
 
     rag = open_rag({"a.md": "herons", "b.md": "herons"})
     assert rag.paths("herons") == ["a.md", "b.md"]
