@@ -1,8 +1,8 @@
 """Which note of the scope a person or an agent means by a name, in whatever form it was typed or copied.
 
 Nothing is ever opened by an argument: a name only selects one of the visible rows, and the caller opens that row's path.
-A name that climbs (``..``), is absolute or holds control characters selects nothing, and is told so in the same words as
-any unknown name.
+A name that climbs (``..``), is absolute or holds control characters selects nothing but a note of exactly that path, and is told
+so in the same words as any unknown name.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ _WIKILINK = re.compile(r"!?\[\[(.*)\]\]", re.DOTALL)
 _LABEL_LINE = re.compile(r":L?(\d{1,7})(?:-L?\d{1,7})?$")
 _ABSOLUTE = re.compile(r"[A-Za-z]:/|//")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+")
 
 
@@ -61,6 +62,8 @@ def resolve(reader: Reader, name: str, *, source: str = "") -> Resolved:
     Raises `Ambiguous` with the candidates when the best fit is not the only one, `NotFound` with near names of the scope.
     """
     with reader.snapshot():
+        if len(name) <= LONGEST and not _SURROGATE.search(name) and _exists(reader, name):
+            return Resolved(name)  # spelt to the byte, as programs do: blanks, line breaks and Unicode form as they are
         typed = _unwrapped(name)
         if typed[:1] in ("#", "^") and source and _exists(reader, source):
             return Resolved(source, typed if typed.startswith("^") else typed[1:].strip())

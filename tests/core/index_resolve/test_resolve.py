@@ -331,3 +331,24 @@ def _refusal(vault, name: str) -> dict:
     with pytest.raises(NotFound) as caught:
         resolve(vault.reader, name)
     return caught.value.as_json()["error"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "a\tb.md",
+        "line\nbreak.md",
+        " blank .md",
+        "caf\u00e9.md",
+        "cafe\u0301.md",
+        "in/[[odd]].md",
+        "50%25.md",
+        "C#.md",
+        "n:12.md",
+    ],
+)
+def test_a_path_spelt_to_the_byte_is_that_note_and_no_twin_of_it(index_of, path):
+    vault = index_of(
+        {each: "x" for each in (path, "caf\u00e9.md", "cafe\u0301.md", "a b.md", "C.md", "50%.md", "n.md")}
+    )
+    assert resolve(vault.reader, path) == Resolved(path)
