@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_OLLAMA_URL", "Embedder", "EmbedderSpec", "embedder_for", "make_embedder", "words_that_fit"]
 
+TIMEOUT_S = 30.0
+QUERY_TIMEOUT_S = 10.0
+"""Somebody waits for the answer to a query; by words there is one at once.  Loading a model takes Ollama some seconds."""
+
 _OLLAMA_FINGERPRINT = re.compile(r"ollama:(?P<model>.+):(?P<dimension>\d+):(?P<prefixes>[^:]+)")
 
 
@@ -57,7 +61,7 @@ def make_embedder(spec: EmbedderSpec) -> Embedder:
 
 
 def embedder_for(fingerprint: str, spec: EmbedderSpec) -> Embedder | None:
-    """The embedder that made the vectors under *fingerprint*, if it can be made again.
+    """The embedder that made the vectors under *fingerprint*, to ask queries of, if it can be made again.
 
     Builtin and Ollama models can, the latter at the URL of *spec*; a folder cannot be found from its hash.  The first version
     (``v1:MODEL``) asked Ollama without prefixes; where it did not store the model's name, it is the one of *spec*.
@@ -65,11 +69,11 @@ def embedder_for(fingerprint: str, spec: EmbedderSpec) -> Embedder | None:
     embedder: Embedder | None = None
     if fingerprint.startswith("v1:"):
         name = fingerprint.removeprefix("v1:") or spec.ollama_model
-        return _ollama(spec.ollama_url, name, plain=True) if name else None
+        return _ollama(spec.ollama_url, name, plain=True, timeout_s=QUERY_TIMEOUT_S) if name else None
     if fingerprint.startswith("builtin:"):
         embedder = _builtin(spec.threads)
     elif found := _OLLAMA_FINGERPRINT.fullmatch(fingerprint):
-        embedder = _ollama(spec.ollama_url, found["model"], int(found["dimension"]))
+        embedder = _ollama(spec.ollama_url, found["model"], int(found["dimension"]), timeout_s=QUERY_TIMEOUT_S)
     return embedder if embedder is not None and embedder.fingerprint == fingerprint else None
 
 
@@ -79,7 +83,9 @@ def _builtin(threads: int) -> Embedder:
     return BuiltinEmbedder(threads=threads)
 
 
-def _ollama(url: str, model: str, dimension: int | None = None, *, plain: bool = False) -> Embedder:
+def _ollama(
+    url: str, model: str, dimension: int | None = None, *, plain: bool = False, timeout_s: float = TIMEOUT_S
+) -> Embedder:
     from second_brain.embedding.ollama import OllamaEmbedder  # noqa: PLC0415 - lazy: numpy
 
-    return OllamaEmbedder(url, model, dimension=dimension, plain=plain)
+    return OllamaEmbedder(url, model, dimension=dimension, plain=plain, timeout_s=timeout_s)

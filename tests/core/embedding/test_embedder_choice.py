@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from second_brain.embedding import EmbedderSpec, embedder_for, make_embedder
+from second_brain.embedding import QUERY_TIMEOUT_S, TIMEOUT_S, EmbedderSpec, embedder_for, make_embedder
 from second_brain.errors import EmbedderUnavailable
 
 BLOCK_OLLAMA = """
@@ -136,3 +136,12 @@ def test_vectors_of_the_first_version_are_asked_for_without_prefixes(fake_ollama
         assert fake_ollama.texts[-1] == "tide table"
         plain.close()
     assert embedder_for("v1:", EmbedderSpec("builtin")) is None
+
+
+@pytest.mark.parametrize("fingerprint", ["ollama:nomic-embed-text:768:nomic", "v1:nomic-embed-text"])
+def test_a_query_is_waited_for_less_long_than_the_passages_of_an_index(monkeypatch, fingerprint):
+    given = []
+    monkeypatch.setattr("second_brain.embedding._ollama", lambda *_, **options: given.append(options["timeout_s"]))
+    embedder_for(fingerprint, EmbedderSpec())
+    assert given == [QUERY_TIMEOUT_S]
+    assert QUERY_TIMEOUT_S < TIMEOUT_S

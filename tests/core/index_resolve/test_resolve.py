@@ -348,7 +348,5 @@ def _refusal(vault, name: str) -> dict:
     ],
 )
 def test_a_path_spelt_to_the_byte_is_that_note_and_no_twin_of_it(index_of, path):
-    vault = index_of(
-        dict.fromkeys((path, "café.md", "café.md", "a b.md", "C.md", "50%.md", "n.md"), "x")
-    )
+    vault = index_of(dict.fromkeys((path, "café.md", "café.md", "a b.md", "C.md", "50%.md", "n.md"), "x"))
     assert resolve(vault.reader, path) == Resolved(path)
