@@ -14,6 +14,7 @@ from second_brain.search.answer import Snippet
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from second_brain.index.text import Token
     from second_brain.model import Heading, ParsedNote
 
 MOST_LINES = 8
@@ -104,13 +105,13 @@ def _gains(
     words = _pattern(tuple(sorted(weights)))
     gains = {}
     for number, line in chosen:
-        found = words.findall(line.lower() if line.isascii() else fold(line))
+        found = words.findall(fold(line))
         if found:
             gains[number] = {term: weights[term] for term in found}
     if gains:
         return gains
     for number, line in chosen:
-        parts = [token.term for token in tokens(line) if token.term in weights]
+        parts = [token.term for token in _matches(line, weights)]
         if parts:
             gains[number] = {term: weights[term] for term in parts}
     return gains
@@ -189,7 +190,19 @@ def _marks(line: str, weights: Mapping[str, float], limit: int) -> list[tuple[in
         found = _pattern(tuple(sorted(weights))).search(line.lower() if line.isascii() else line.casefold())
         start = max(0, (found.start() if found else 0) - 2 * limit)
         line = line[start : start + 6 * limit]
-    return [(start + token.start, start + token.end) for token in tokens(line) if token.term in weights]
+    return [(start + token.start, start + token.end) for token in _matches(line, weights)]
+
+
+def _matches(line: str, weights: Mapping[str, float]) -> list[Token]:
+    """The tokens of *line* that are terms of *weights*; most lines hold none, and are not taken apart to learn that."""
+    if not weights or not _anywhere(tuple(sorted(weights))).search(fold(line)):
+        return []
+    return [token for token in tokens(line) if token.term in weights]
+
+
+@lru_cache(maxsize=16)
+def _anywhere(terms: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, terms)))
 
 
 def _cut_line(
