@@ -271,19 +271,23 @@ def _live_pairs(
         for segment in segments
         for row in connection.execute("SELECT term, data FROM postings WHERE segment = ?", (segment,))
     ]
-    for _, data in rows:
-        _decode(data)
     terms = sorted({term for term, _ in rows})
     number_of = {term: number for number, term in enumerate(terms)}
     numbers = np.frombuffer(b"".join(data for _, data in rows), dtype="<u4").astype(np.int64)
     sizes = np.array([len(data) // 4 for _, data in rows], dtype=np.int64)
+    if len(numbers) != sizes.sum() or not sizes.all():
+        raise apsw.CorruptError
     starts = np.cumsum(sizes) - sizes
     notes = numbers[starts] if len(starts) else starts
+    _check_sizes(sizes, 1 + 3 * notes)
     rank = np.arange(int(notes.sum())) - np.repeat(np.cumsum(notes) - notes, notes)
     slot = np.repeat(starts + 1, notes) + rank
     stride = np.repeat(notes, notes)
     keys = (np.repeat(np.array([number_of[term] for term, _ in rows], dtype=np.int64), notes) << 32) | numbers[slot]
     fields, tf = numbers[slot + stride], numbers[slot + 2 * stride]
+    _check_sizes(
+        sizes, 1 + 3 * notes + np.bincount(np.repeat(np.arange(len(rows)), notes), tf, len(rows)), exactly=True
+    )
     is_position = np.ones(len(numbers), dtype=np.bool_)
     is_position[starts] = False
     for part in range(3):
@@ -299,6 +303,12 @@ def _live_pairs(
         np.arange(int(tf_sorted.sum())) - np.repeat(np.cumsum(tf_sorted) - tf_sorted, tf_sorted)
     )
     return terms, _Pairs(keys[order], fields[order], tf_sorted, positions[source])
+
+
+def _check_sizes(sizes: NDArray[np.int64], needed: NDArray[Any], *, exactly: bool = False) -> None:
+    """Raises `apsw.CorruptError` when a row is shorter than *needed*, or has another length at all."""
+    if (needed > sizes).any() or (needed == 1).any() or (exactly and (needed != sizes).any()):
+        raise apsw.CorruptError
 
 
 def purge_terms(connection: apsw.Connection) -> None:

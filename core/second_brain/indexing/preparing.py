@@ -95,32 +95,29 @@ class Job:
 
 
 _HOME = str(Path(second_brain.__file__).parents[1])
-JOBS_AHEAD = 2
-JOB_CHARACTERS = 28_000
-"""Two jobs fit in the smallest pipe (64 kB), so neither side ever waits for the other to read."""
+JOBS_AHEAD = 3
+PIPE_BYTES = 1 << 20
+"""As much as Linux allows everybody.  With less, the helper waits: whoever empties the pipe needs Python's lock each time."""
 
-
-LEAST_JOB = 60
-TAPER = 5
+LEAST_JOB = 100
+MOST_JOB = 1_000
+JOBS = 12
+"""About so many jobs: each becomes a segment of the word index, and sixteen of like size would be merged, which takes seconds."""
 
 
 def jobs_of(paths: Sequence[str], first_doc: int, *, first: int, most: int) -> list[Job]:
-    """*paths* as jobs: a small one of *first* notes, then at most *most* notes each, fewer and fewer towards the end.
+    """*paths* as jobs: a small one of *first* notes, then of *most* notes each (more of very many), fewer and fewer in the end.
 
     So both processes end at about the same time (guided self-scheduling).
     """
     jobs: list[Job] = []
-    part: list[str] = []
-    size = 0
-    for done, path in enumerate(paths):
-        limit = first if not jobs else min(most, max(LEAST_JOB, (len(paths) - done) // TAPER))
-        if part and (len(part) >= limit or size + len(path.encode("utf-8", "replace")) > JOB_CHARACTERS):
-            jobs.append(Job(first_doc, part))
-            first_doc += len(part)
-            part, size = [], 0
-        part.append(path)
-        size += len(path.encode("utf-8", "replace")) + 8
-    return [*jobs, Job(first_doc, part)] if part else jobs
+    most = max(most, min(len(paths) // JOBS, MOST_JOB))
+    start, size = 0, first
+    while start < len(paths):
+        jobs.append(Job(first_doc + start, paths[start : start + size]))
+        start += size
+        size = min(most, max(LEAST_JOB, (len(paths) - start) // 3))
+    return jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +147,7 @@ class Helper:
         command = [sys.executable, "-P", "-c", code]
         with contextlib.suppress(OSError):
             self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=PIPE_BYTES, pipesize=PIPE_BYTES
             )
             # A thread, because the helper could not go on while its last answer waits in the pipe.
             threading.Thread(target=_listen, args=(self._process.stdout, self._answers), daemon=True).start()
@@ -227,7 +224,7 @@ def _listen(stream: IO[bytes], answers: queue.SimpleQueue[Prepared | None]) -> N
 def serve() -> None:
     """The helper process: a `Preparation`, then jobs on standard input, their results on standard output, until the end."""
     incoming: IO[bytes] = sys.stdin.buffer
-    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as outgoing:
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb", PIPE_BYTES) as outgoing:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may reach the results
         with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
             preparation: Preparation = pickle.load(incoming)  # noqa: S301 - from our own parent

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 
 import pytest
 
 from indexed_vault import IndexedVault
+from second_brain.index import postings
 from second_brain.indexing import indexer, preparing
-from second_brain.indexing.preparing import JOB_CHARACTERS, Job, jobs_of
+from second_brain.indexing.preparing import JOBS, MOST_JOB, jobs_of
 
 
 def many_notes(vault, count=120):
@@ -37,7 +39,7 @@ def test_an_index_made_with_help_equals_one_made_alone(tmp_path, helped, monkeyp
     assert with_help == vault.fresh_dump(tmp_path / "fresh")
 
 
-@pytest.mark.parametrize("dies_after", [0, 1, 3])
+@pytest.mark.parametrize("dies_after", [0, 1, 2])
 def test_a_helper_that_dies_is_replaced_by_the_writer_itself(tmp_path, helped, monkeypatch, dies_after):
     vault = IndexedVault(tmp_path / "vault")
     many_notes(vault)
@@ -73,13 +75,22 @@ def test_a_note_that_vanishes_or_cannot_be_read_leaves_the_others(tmp_path, help
     assert report.processed == 40
 
 
-def test_jobs_hold_every_path_once_with_numbers_that_follow_one_another():
-    paths = [f"{'x' * 200}{number}.md" for number in range(900)]
+@pytest.mark.parametrize("count", [1, 9, 10, 11, 900, 5_000, 100_000])
+def test_jobs_hold_every_path_once_with_numbers_that_follow_one_another(count):
+    paths = [f"{number}.md" for number in range(count)]
     jobs = jobs_of(paths, 7, first=10, most=500)
     assert [path for job in jobs for path in job.paths] == paths
     assert [job.first_doc for job in jobs] == [
         7 + sum(len(job.paths) for job in jobs[:index]) for index in range(len(jobs))
     ]
-    assert len(jobs[0].paths) == 10
-    assert all(sum(map(len, job.paths)) <= JOB_CHARACTERS for job in jobs)
-    assert jobs_of(["a.md"], 1, first=10, most=500) == [Job(1, ["a.md"])]
+    assert len(jobs[0].paths) == min(count, 10)
+    assert all(job.paths for job in jobs)
+
+
+@pytest.mark.parametrize("count", [1_500, 5_000, 14_000])
+def test_the_jobs_of_a_usual_vault_are_too_few_to_be_merged_at_once(tmp_path, count):
+    sizes = [len(job.paths) for job in jobs_of(["x.md"] * count, 1, first=50, most=500)]
+    classes = Counter(postings._size_class(size) for size in sizes)
+    assert max(classes.values()) < postings.MERGE_WIDTH
+    assert max(sizes) <= max(500, min(count // JOBS, MOST_JOB))
+    assert sizes[1:] == sorted(sizes[1:], reverse=True)
