@@ -21,7 +21,9 @@ class CrashServer:
     """A context manager; `run` does a job and tells how it ended."""
 
     def __enter__(self):
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(HERE)}
+        # What the tests themselves import goes before what is installed: it may be another working copy.
+        path = os.pathsep.join([str(HERE), *sys.path])
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
         self._process = subprocess.Popen(
             [sys.executable, "-W", "ignore", str(HERE / "crashing.py")],
             stdin=subprocess.PIPE,
