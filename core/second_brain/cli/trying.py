@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import time
@@ -32,10 +33,11 @@ SHOWN = 3
 @click.argument("question", default="")
 @click.option(
     "--wait",
-    type=click.FloatRange(min=0),
+    type=click.FloatRange(min=0, max=86_400),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
+    callback=lambda _context, _parameter, value: _seconds(value),
     help="How long to compute meaning before answering; Ctrl-C answers at once.",
 )
 @examples(
@@ -91,6 +93,12 @@ def _choose(session: Session, folder: str) -> None:
     session.vault = str(chosen)
     if os.environ.get("SECOND_BRAIN_DB"):
         session.flags.setdefault("db_path", paths.default_database(chosen))
+
+
+def _seconds(value: float) -> float:
+    if not math.isfinite(value):
+        raise click.BadParameter("it is no number of seconds")
+    return value
 
 
 def _index(session: Session, wait: float) -> None:

@@ -31,6 +31,10 @@ POOL = 200
 """So many notes of each ranking take part in the fusion."""
 
 
+MOST_EMBEDDED = 2_000
+"""So many characters of a query are compared by meaning: a page of text is no question, and takes a minute."""
+
+
 class QueryEmbedder(Protocol):
     """What the engine needs of an embedder."""
 
@@ -102,7 +106,7 @@ def search(reader: Reader, request: Request, tools: Tools) -> Answer:
         return Answer(
             hits=tuple(shown),
             message=message,
-            warnings=(*request.query.notes, *scored.warnings),
+            warnings=(*request.query.notes, *_cut_short(request, scored), *scored.warnings),
             corrections=_corrections(scored),
             ranking=scored.ranking.value,
             total=scored.total,
@@ -134,7 +138,7 @@ def embed(reader: Reader, request: Request, tools: Tools) -> Asked:
     if embedder is None:
         return Asked(fingerprint)
     try:
-        return Asked(fingerprint, embedder.embed_query(request.query.text))
+        return Asked(fingerprint, embedder.embed_query(request.query.text[:MOST_EMBEDDED]))
     except EmbedderUnavailable:
         return Asked(fingerprint)
 
@@ -314,6 +318,18 @@ def _lifted(ranking: WordRanking, named: frozenset[int]) -> WordRanking:
 
 def _count(score: NDArray[np.float64], allowed: NDArray[np.bool_] | None) -> int:
     return int(((score > 0) & (allowed if allowed is not None else True)).sum())
+
+
+def _cut_short(request: Request, scored: Scored) -> tuple[str, ...]:
+    ranking = scored.word_ranking
+    is_long = len(request.query.text) > MOST_EMBEDDED
+    if not is_long and (ranking is None or len(ranking.concepts) < words.MOST_CONCEPTS):
+        return ()
+    told = (
+        f"The query is long: its first {words.MOST_CONCEPTS} different words are looked up, and its first"
+        f" {MOST_EMBEDDED} characters are compared by meaning."
+    )
+    return (told,)
 
 
 def _corrections(scored: Scored) -> tuple[tuple[str, str], ...]:

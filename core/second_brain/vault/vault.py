@@ -9,6 +9,7 @@ regular file is ever opened, and nothing is ever written.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat as stat_module
@@ -22,6 +23,7 @@ from second_brain.vault.decode import decode
 from second_brain.vault.ignore import IGNORE_FILE, IgnoreRules
 
 _LAST_NS = 2**63 - 1
+LONGEST_PATH = 4_000
 _DELETED = " (deleted)"
 MAX_NOTE_BYTES = 50 * 1024 * 1024
 
@@ -126,7 +128,7 @@ class Vault:
 
         Raises `InvalidParameter` for ``file_path`` when it does not lie inside the vault.
         """
-        if not argument.strip() or "\0" in argument:
+        if not argument.strip() or "\0" in argument or len(argument) > LONGEST_PATH:
             raise self._not_inside(argument)
         typed = os.path.normpath(os.path.join(self._base, os.path.expanduser(argument)))
         real = os.path.realpath(typed)
@@ -159,6 +161,8 @@ class Vault:
         except (FileNotFoundError, NotADirectoryError) as error:
             raise self._missing(path) from error
         except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise self._missing(path) from error  # no file can have this name
             raise _unreadable(path, _reason(error)) from error
         if not stat_module.S_ISREG(status.st_mode):
             raise self._missing(path)
@@ -201,7 +205,7 @@ class Vault:
 
     def _not_inside(self, argument: str) -> InvalidParameter:
         return InvalidParameter(
-            f"{argument!r} is not a path inside the vault {self._base}",
+            f"{argument[:LONGEST_PATH]!r} is not a path inside the vault {self._base}",
             hint="Give a path relative to the vault, or an absolute one below it.",
             parameter="file_path",
         )

@@ -118,6 +118,7 @@ def test_a_log_that_cannot_be_written_is_a_warning(cli, indexed, tmp_path, comma
         (["query", "boiler", "--filters", "[" * 100_000], "--filters is no JSON object"),
         (["query", "boiler", "--filters", '{"x": ' + "1" * 6_000 + "}"], "--filters is no JSON object"),
         (["query", "boiler", "--folder", ""], "folder: '' names nothing"),
+        (["try", "--wait", "nan"], "it is no number of seconds"),
         (["query", "boiler", "--folder", "/"], "folder: '/' names nothing"),
         (["search", "boiler", "--rag", "--folder", " "], "folder: ' ' names nothing"),
         (["search", "boiler", "-draft"], "inside the quotes"),

@@ -13,7 +13,7 @@ from second_brain.config import load
 from second_brain.embedding.builtin import BuiltinEmbedder
 from second_brain.errors import VaultUnavailable
 from second_brain.model import Scope
-from second_brain.search.engine import Tools, search
+from second_brain.search.engine import MOST_EMBEDDED, Tools, search
 from second_brain.service import SecondBrain
 from stub_embedder import StubEmbedder
 
@@ -192,3 +192,16 @@ def test_one_call_finds_the_homelab_note_on_going_back_after_a_failed_upgrade(de
         assert len(hit.snippet.text.split()) >= 12
         assert not hit.snippet.text.startswith("---")
     assert 3 <= len(answer.hits) <= 5
+
+
+def test_of_a_very_long_query_the_answer_says_how_much_counts_and_no_more_is_embedded(desk, monkeypatch):
+    asked = []
+    embed_query = type(desk.vault.embedder).embed_query
+    monkeypatch.setattr(
+        type(desk.vault.embedder), "embed_query", lambda self, text: asked.append(text) or embed_query(self, text)
+    )
+    answer = desk.ask("heron " + " ".join(f"word{number}" for number in range(5_000)), ranking="best")
+    assert [len(text) for text in asked] == [MOST_EMBEDDED]
+    assert any("first 64 different words" in warning for warning in answer.warnings)
+    assert answer.hits
+    assert not desk.ask("heron " * 10, ranking="best").warnings

@@ -68,6 +68,16 @@ def test_an_unreadable_folder_is_a_problem_and_its_notes_are_not_taken_for_delet
     assert "Permission denied" in scan.problems["Deep/er"]
 
 
+def test_a_name_that_no_file_can_have_is_no_note(vault):
+    name = "a" * 3_000 + ".md"
+    assert vault.stat(name) is None
+    with pytest.raises(NotFound):
+        vault.read(name)
+    with pytest.raises(InvalidParameter) as refused:
+        vault.relative("b/" * 5_000)
+    assert len(refused.value.message) < 4_500
+
+
 @NOT_ROOT
 def test_a_note_without_read_permission_is_named_with_its_reason(vault, root):
     (root / "a.md").chmod(0)
