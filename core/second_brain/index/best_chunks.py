@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from second_brain.index.numbers import numbers
+from second_brain.index.postings import is_among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,7 @@ def _positions(
     if not len(held):
         return []
     ends = np.cumsum(found.body_tf)
-    wanted = np.flatnonzero(np.isin(held, np.array(places)))
+    wanted = np.flatnonzero(is_among(held, np.sort(np.array(places, dtype=np.int64))))
     doc_at = dict(zip(places, docs, strict=True))
     return [
         (doc_at[int(held[index])], found.positions[ends[index] - found.body_tf[index] : ends[index]])

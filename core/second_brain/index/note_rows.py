@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from second_brain.index.schema import tag_key, value_key
+from second_brain.index.schema import HASH_BYTES, tag_key, value_key
 from second_brain.index.term_batch import TermsBuilder, pack_fields
 from second_brain.index.terms import placed_terms, term_names
 from second_brain.index.text import exact, fold, is_english
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from second_brain.index.terms import PlacedTerms
     from second_brain.model import Chunk, NoteFile, ParsedNote
 
-HASH_BYTES = 16
 ENGLISH_SAMPLE = 500
 """So many terms tell a note's language."""
 

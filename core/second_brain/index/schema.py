@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can hold it, no database can
 
+HASH_BYTES = 16
+"""The length of a `text_hash`."""
+
 FIRST_VERSION_MODEL = "v1:"
 """Opens the fingerprint of vectors that the first version made.  Their `embeddings.model` stays as that version wrote it."""
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from second_brain.index.note_rows import HASH_BYTES
 from second_brain.index.numbers import numbers
+from second_brain.index.schema import HASH_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -245,7 +245,7 @@ def _best(
     )
     scores = fusion.fuse(candidates, weight)
     kept = fusion.worth_showing(candidates)
-    is_named = np.isin(places, np.array(sorted(named), dtype=np.intp))
+    is_named = np.array([place in named for place in places.tolist()], dtype=np.bool_)
     order = np.lexsort((places, -scores, ~is_named))
     order = order[kept[order]][: request.top_k]
     scores[is_named] = scores.max(initial=0.0)
