@@ -142,15 +142,11 @@ class SecondBrain:
         """A note as it is on disk now, redacted and parsed; None when it is gone.  Raises `VaultUnavailable`."""
         from second_brain.vault.markdown import parse  # noqa: PLC0415
 
+        with self._lock:
+            kept = self._parsed.get(path)
         try:
-            stat = self.vault.stat(path) if self.vault.eligible(path) else None
-            if stat is None:
-                return None
-            with self._lock:
-                kept = self._parsed.get(path)
-                if kept is not None and kept[0] == stat:
-                    self._parsed.move_to_end(path)
-                    return kept[1]
+            if kept is not None and kept[0] == self.vault.stat(path):
+                return kept[1]
             file = self.vault.read(path)
             text = self.redaction.apply(file.text)
         except (NotFound, NoteUnreadable):
@@ -158,6 +154,7 @@ class SecondBrain:
         note = parse(path, text, inline_tags=self.config.inline_tags)
         with self._lock:
             self._parsed[path] = (file.stat, note)
+            self._parsed.move_to_end(path)
             while len(self._parsed) > PARSED_NOTES_KEPT:
                 self._parsed.popitem(last=False)
         return note

@@ -132,7 +132,7 @@ def _chunk_count(reader: Reader, model: Model, docs: NDArray[np.int64]) -> int:
 def _exact(
     reader: Reader, model: Model, query: NDArray[np.float32], docs: NDArray[np.int64] | None, limit: int
 ) -> list[tuple[int, float]]:
-    """The chunks of *docs* (None: all) by cosine, the best *limit* (-1: all) and those that are as near as the last of them."""
+    """The chunks of *docs* (None: all) by cosine, the best *limit* and those that are as near as the last of them."""
     if docs is None:
         sql = (
             "SELECT chunk AS found, vec_distance_cosine(vector, ?) AS distance FROM vectors NOT INDEXED"
@@ -148,10 +148,8 @@ def _exact(
     else:
         return []
     order = " ORDER BY distance, found"
-    found: list[Any] = reader.connection.execute(
-        f"{sql}{order} LIMIT ?", (*values, limit + 1 if limit >= 0 else -1)
-    ).fetchall()
-    if 0 <= limit < len(found):
+    found: list[Any] = reader.connection.execute(f"{sql}{order} LIMIT ?", (*values, limit + 1)).fetchall()
+    if limit < len(found):
         # A cut among equals goes by path, which is known later; chunk numbers depend on the index's history.
         last = found[limit - 1][1] if limit else -1.0
         tied = found[limit][1] == last
@@ -195,14 +193,22 @@ def _placed(reader: Reader, rows: list[tuple[int, float]]) -> list[Passage]:
     return sorted(passages, key=lambda passage: (-passage.cosine, passage.place, passage.chunk))
 
 
-def of_notes(reader: Reader, model: Model, query: NDArray[np.float32], places: NDArray[np.intp]) -> list[Passage]:
-    """Every passage of the notes at *places*, nearest first."""
+def nearest_of_each(
+    reader: Reader, model: Model, query: NDArray[np.float32], places: NDArray[np.intp]
+) -> list[Passage]:
+    """The nearest passage of each of the notes at *places*, nearest first; the first one of equals."""
     if not len(places):
         return []
     reader.load_vector_functions()
-    rows = _exact(reader, model, query, reader.columns.docs[places], -1)
-    reader.counters.vectors_read += len(rows)
-    return _placed(reader, rows)
+    docs = reader.columns.docs[places]
+    rows: list[Any] = reader.connection.execute(
+        # Beside a minimum SQLite gives the other columns of its row; of equal ones the first, in the order of the index.
+        "SELECT c.id, min(vec_distance_cosine(v.vector, ?)), count(*) FROM chunks c CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id"
+        " WHERE c.layout = ? AND c.doc IN carray(?) GROUP BY c.doc",
+        (_blob(query), model.id, model.layout, numbers(docs)),
+    ).fetchall()
+    reader.counters.vectors_read += sum(compared for _, _, compared in rows)
+    return _placed(reader, [(chunk, 1.0 - distance) for chunk, distance, _ in rows])
 
 
 def note_cosines(

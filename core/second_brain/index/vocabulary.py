@@ -17,11 +17,11 @@ class Vocabulary:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._by_length: dict[int, list[str]] | None = None
+        self._words: dict[tuple[str, int], list[str]] | None = None  # by first letter and length
 
     def forget(self) -> None:
         """Drop what was read; the index has changed."""
-        self._by_length = None
+        self._words = None
 
     def with_stem(self, root: str) -> list[str]:
         """Words of visible notes whose English stem is *root*, sorted."""
@@ -46,10 +46,8 @@ class Vocabulary:
         allowed = 1 if len(word) < LONG_WORD else 2
         found: list[tuple[int, int, str]] = []
         for length in range(len(word) - allowed, len(word) + allowed + 1):
-            choices = self._words_by_length().get(length, [])
+            choices = self._known().get((word[0], length), [])
             for term, distance, _ in extract(word, choices, scorer=OSA.distance, score_cutoff=allowed, limit=None):
-                if term[0] != word[0]:
-                    continue
                 frequency = self._reader.frequency(term)
                 if frequency:
                     found.append((int(distance), -frequency, term))
@@ -57,9 +55,11 @@ class Vocabulary:
         nearest = [(distance, term) for distance, _, term in found if distance == found[0][0]]
         return [(term, 1.0 - distance / max(len(word), len(term))) for distance, term in nearest[:MOST_CORRECTIONS]]
 
-    def _words_by_length(self) -> dict[int, list[str]]:
-        if self._by_length is None:
-            self._by_length = {}
-            for (term,) in self._reader.connection.execute("SELECT term FROM terms"):
-                self._by_length.setdefault(len(term), []).append(term)
-        return self._by_length
+    def _known(self) -> dict[tuple[str, int], list[str]]:
+        if self._words is None:
+            self._words = {}
+            shortest = SHORTEST_CORRECTED - 1  # shorter are mostly pairs of characters, very many of them
+            rows = self._reader.connection.execute("SELECT term FROM terms WHERE length(term) >= ?", (shortest,))
+            for (term,) in rows:
+                self._words.setdefault((term[0], len(term)), []).append(term)
+        return self._words

@@ -233,8 +233,7 @@ def _best(
     passages = vectors.nearest(reader, model, vector, allowed=allowed, limit=POOL)
     nearest = {passage.place: passage for passage in reversed(passages)}
     unknown = np.array([place for place in by_words.tolist() if place not in nearest], dtype=np.intp)
-    for passage in reversed(vectors.of_notes(reader, model, vector, unknown)):
-        nearest[passage.place] = passage
+    nearest |= {passage.place: passage for passage in vectors.nearest_of_each(reader, model, vector, unknown)}
     places = np.array(sorted({*by_words.tolist(), *nearest}), dtype=np.intp)
     cosines = np.array([nearest[place].cosine if place in nearest else np.nan for place in places.tolist()])
     candidates = fusion.Candidates(places, ranking.score[places], cosines)
