@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import apsw
 import pytest
 
 from second_brain.index import selection
@@ -121,3 +122,30 @@ def test_a_snippet_follows_the_file_while_the_index_stands_still(small):
         assert "rewritten" in hit.snippet.text
     finally:
         small.vault.write(path, before)
+
+
+def steps_of_comparing(desk, **arguments):
+    """What SQLite itself counts for the statements that compare vectors, and what the counter of the reader says."""
+    seen = []
+
+    def told(event):
+        if "vec_distance" in event["sql"]:
+            seen.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
+
+    before = desk.reader.counters.vectors_read
+    desk.reader.connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, told)
+    try:
+        desk.ask(**arguments)
+    finally:
+        desk.reader.connection.trace_v2(0)
+    return sum(seen), desk.reader.counters.vectors_read - before
+
+
+@pytest.mark.requirement("NFR-2")
+def test_a_filter_spares_sqlite_the_vectors_of_the_notes_outside(large):
+    every, counted = steps_of_comparing(large, query="heron pond")
+    same, counted_again = steps_of_comparing(large, query="heron pond", tags=["all"])
+    some, fewer = steps_of_comparing(large, query="heron pond", tags=["t1"])
+    assert counted == counted_again >= 300
+    assert fewer == 60
+    assert some < 0.5 * min(every, same)
