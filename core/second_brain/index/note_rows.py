@@ -62,18 +62,17 @@ class NoteBatch:
     problems: tuple[str, ...]
 
 
-def build(records: Sequence[tuple[int, NoteRecord]]) -> NoteBatch:
-    """The rows and terms of notes under their numbers."""
+def build(records: Iterable[tuple[int, NoteRecord]]) -> NoteBatch:
+    """The rows and terms of notes under their numbers; each record is done with before the next is asked for."""
     rows: Rows = defaultdict(list)
     builder = TermsBuilder()
+    paths = []
+    problems = []
     for doc, record in records:
         _add_note(rows, builder, doc, record)
-    return NoteBatch(
-        tuple(record.file.path for _, record in records),
-        dict(rows),
-        builder.terms(),
-        tuple(record.problems for _, record in records),
-    )
+        paths.append(record.file.path)
+        problems.append(record.problems)
+    return NoteBatch(tuple(paths), dict(rows), builder.terms(), tuple(problems))
 
 
 def insert(connection: apsw.Connection, batch: NoteBatch) -> None:

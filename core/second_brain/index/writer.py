@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from second_brain.model import Chunk, Move
 
 
+RESTING_CACHE_KB = 4_000
+"""Writing vectors touches few pages again."""
+
+
 @dataclass(frozen=True, slots=True)
 class KnownNote:
     """What the index knows of a note's file."""
@@ -315,6 +319,7 @@ class Writer:
         self._written_terms = set()
         terms.forget()
         with connections.told_in_words(self.path):
+            self._connection.execute(f"PRAGMA cache_size = -{RESTING_CACHE_KB}")
             self._connection.execute("PRAGMA shrink_memory")
         memory.trim()
 
