@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -191,6 +192,8 @@ class _Model:
         return tokenizer
 
     def _open_session(self, threads: int) -> Any:
+        # Read once, at the import: without it version 1.32 asks for a server of its maker, and keeps a file in the cache folder.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         try:
             import onnxruntime  # noqa: PLC0415 - lazy, 280 ms
             from onnxruntime.capi import onnxruntime_pybind11_state as state  # noqa: PLC0415

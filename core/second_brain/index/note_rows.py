@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import time
+from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from second_brain.index.schema import HASH_BYTES, tag_key, value_key
 from second_brain.index.term_batch import TermsBuilder, pack_fields
 from second_brain.index.terms import placed_terms, term_names
-from second_brain.index.text import exact, fold, is_english
+from second_brain.index.text import WORD, analyse, exact, fold, in_word, is_english
 from second_brain.model import stem_of
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 ENGLISH_SAMPLE = 500
 """So many terms tell a note's language."""
 
-_SPACED_CHAR = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\uffff]")
-_SPACED_RUN = re.compile(rf"{_SPACED_CHAR.pattern}+")
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -86,7 +84,9 @@ def _add_note(rows: Rows, builder: TermsBuilder, doc: int, record: NoteRecord) -
     note = record.note
     body, before = _terms_and_edges(note.text, record.chunks)
     words = before[len(note.text)]
-    rows[_FILE].append(_file_row(doc, record, words, english=is_english(body.names[:ENGLISH_SAMPLE])))
+    rows[_FILE].append(
+        _file_row(doc, record, words, english=is_english(body.names[:ENGLISH_SAMPLE], others=len(body.pairs)))
+    )
     rows[_TAG] += [(note.path, tag.name, tag.source.value, tag_key(tag.name)) for tag in note.tags]
     _add_parts(rows, doc, note)
     rows["INSERT INTO texts(doc, text, exact) VALUES(?, ?, ?)"].append(
@@ -205,34 +205,50 @@ def _chunk_rows(doc: int, layout: int, chunks: Sequence[Chunk], before: Mapping[
 def _terms_and_edges(text: str, chunks: Mapping[int, Sequence[Chunk]]) -> tuple[PlacedTerms, dict[int, int]]:
     """The terms of a text with their positions, and how many positions start before each edge of its chunks.
 
-    The text is taken apart between the edges, once; a word that an edge cuts belongs to where it starts.
+    The text is taken apart in pieces that begin where a word does, so the terms do not depend on the chunks.
     """
     edges = sorted(
         {len(text), *(edge for each in chunks.values() for chunk in each for edge in (chunk.start, chunk.end))}
     )
     pieces: list[str] = []
-    at: dict[int, tuple[int, bool]] = {}  # edge -> how many pieces stand before it, and whether it cuts a word
+    at: dict[int, tuple[int, int]] = {}  # edge -> how many pieces stand before it, and where its word begins
     last = looked_from = 0
     for offset in edges:
-        edge = _word_start(text, offset, looked_from, last)
-        if edge > last:
-            pieces.append(text[last:edge])
-            last = edge
-        at[offset] = len(pieces), edge < offset
+        start = _word_start(text, offset, looked_from, last)
+        if start > last:
+            pieces.append(text[last:start])
+            last = start
+        at[offset] = len(pieces), start
         looked_from = offset
     placed = placed_terms(pieces)
     ends = (0, *placed.ends)
-    return placed, {offset: ends[count] + cuts for offset, (count, cuts) in at.items()}
+    cut: dict[int, list[int]] = {}
+    return placed, {
+        offset: ends[count] + (_positions_before(text, start, offset, cut) if start < offset else 0)
+        for offset, (count, start) in at.items()
+    }
 
 
 def _word_start(text: str, offset: int, looked_from: int, start_there: int) -> int:
     """Where the word begins that *offset* cuts, *offset* when it cuts none; *start_there* answers for *looked_from* before it."""
-    if not (0 < offset < len(text) and _SPACED_CHAR.match(text, offset)):
+    if not (0 < offset < len(text) and in_word().match(text, offset)):
         return offset
     # Backwards, and never over the same text twice: one word may be as long as a note.
-    run = _SPACED_RUN.match(text[looked_from:offset][::-1])
+    run = in_word().match(text[looked_from:offset][::-1])
     start = offset - (run.end() if run else 0)
     return start_there if start == looked_from else start
+
+
+def _positions_before(text: str, start: int, offset: int, known: dict[int, list[int]]) -> int:
+    """How many positions of the word that begins at *start* or just behind begin before *offset*."""
+    if start not in known:
+        word = WORD.search(text, start)
+        pieces = analyse(word.group())[0] if word else []
+        first: dict[int, int] = {}
+        for _, position, place, *_ in pieces:
+            first.setdefault(position, (word.start() if word else 0) + place)
+        known[start] = [first[position] for position in sorted(first)]
+    return bisect_left(known[start], offset)
 
 
 def text_hash(embedded: str) -> bytes:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from second_brain.index.text import UNSPACED
 from second_brain.model import BlockKind, Chunk, Layout
 
 if TYPE_CHECKING:
@@ -28,9 +29,7 @@ LONG_WORD = 16
 UNIT_WORDS = 40
 """Longer lines are divided into units of about this size, so that chunks can overlap by less than a line."""
 
-_UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
-)
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
 _PIECE = re.compile(r"[^.!?。！？\n]*[.!?。！？]+\s*|[^.!?。！？\n]+\s*")  # noqa: RUF001 - full-width punctuation is meant
 
 

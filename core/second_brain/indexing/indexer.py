@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound, NotRedacted
 from second_brain.indexing.guard import Guard
-from second_brain.indexing.preparing import Helper, Preparation, Rules, can_help, jobs_of
+from second_brain.indexing.preparing import Helper, Preparation, Prepared, Rules, can_help, jobs_of
 from second_brain.indexing.stopping import StoppedError, interruptible, interruptible_each, nothing, stopped_by
 from second_brain.model import FileStat, NoteFile, stem_of
 from second_brain.vault import changes
@@ -287,17 +287,25 @@ class Indexer:
         done: set[str] = set()
         jobs = jobs_of(new, self.writer.next_doc(), first=FIRST_BATCH, most=BATCH)
         with Helper(self._preparation) as helper:
-            for job, prepared in interruptible_each(helper.results(jobs), self._pulse):
-                for path, reason in prepared.unreadable.items():
-                    self._remember(path, reason, report)
-                if prepared.batch.paths:
-                    self.writer.put_built(prepared.batch)
-                report.processed += len(prepared.batch.paths)
-                report.changed_paths += prepared.batch.paths
-                done.update(job.paths)
-                self._report(Progress("words", len(done), len(paths)))
+            try:
+                for job, prepared in interruptible_each(helper.results(jobs), self._pulse):
+                    self._put_prepared(prepared, report)
+                    done.update(job.paths)
+                    self._report(Progress("words", len(done), len(paths)))
+            except StoppedError:
+                for _, prepared in helper.finished():
+                    self._put_prepared(prepared, report)
+                raise
         self.writer.rest()  # before an embedding model takes its own share
         return done
+
+    def _put_prepared(self, prepared: Prepared, report: SyncReport) -> None:
+        for path, reason in prepared.unreadable.items():
+            self._remember(path, reason, report)
+        if prepared.batch.paths:
+            self.writer.put_built(prepared.batch)
+        report.processed += len(prepared.batch.paths)
+        report.changed_paths += prepared.batch.paths
 
     def _put(self, batch: Sequence[NoteRecord], report: SyncReport) -> None:
         if not batch:

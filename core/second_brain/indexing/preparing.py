@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import hashlib
+import logging
 import os
 import pickle
 import queue
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self
 
 import second_brain
-from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound
+from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound, SecondBrainError
 from second_brain.index import note_rows
 from second_brain.index.note_rows import NoteBatch, NoteRecord
 from second_brain.indexing.chunks import split
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from second_brain.vault.redaction import Redaction
     from second_brain.vault.vault import Vault
 
-PARSER_VERSION = "2"
+LOG = logging.getLogger(__name__)
+
+PARSER_VERSION = "3"
 """Part of every note's `form`: raise it when parsing or tokens change, and the next sync reads all notes anew."""
 
 
@@ -141,15 +144,24 @@ class Helper:
     def __init__(self, preparation: Preparation) -> None:
         self._preparation = preparation
         self._process: subprocess.Popen[bytes] | None = None
-        self._answers: queue.SimpleQueue[Prepared | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[_Answer | None] = queue.SimpleQueue()
+        self._jobs: dict[int, Job] = {}  # by first number
 
     def __enter__(self) -> Self:
         # -P: the folder one happens to stand in, a vault perhaps, is no place for modules.
-        code = f"import sys; sys.path.append({_HOME!r}); from second_brain.indexing.preparing import serve; serve()"
+        # First in the path, or it might be another copy of this program that helps.
+        code = f"import sys; sys.path.insert(0, {_HOME!r}); from second_brain.indexing.preparing import serve; serve()"
         command = [sys.executable, "-P", "-c", code]
         with contextlib.suppress(OSError):
             self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=PIPE_BYTES, pipesize=PIPE_BYTES
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,  # what goes wrong there is done, and told, here
+                bufsize=PIPE_BYTES,
+                pipesize=PIPE_BYTES,
+                start_new_session=True,  # Ctrl-C is for this process
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
             # A thread, because the helper could not go on while its last answer waits in the pipe.
             threading.Thread(target=_listen, args=(self._process.stdout, self._answers), daemon=True).start()
@@ -175,6 +187,7 @@ class Helper:
 
     def results(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Prepared]]:
         """What becomes of *jobs*, in about their order: while the helper has no answer ready, the next one is done here."""
+        self._jobs = {job.first_doc: job for job in jobs}
         waiting = deque(jobs)
         asked: deque[Job] = deque()
         first = waiting.popleft()
@@ -184,10 +197,17 @@ class Helper:
             self._ask(waiting, asked)
             if asked and (not waiting or not self._answers.empty()):
                 job = asked.popleft()
-                yield job, self._receive() or self._preparation.prepare(job)
+                yield self._receive() or (job, self._preparation.prepare(job))
             else:
                 job = waiting.popleft()
                 yield job, self._preparation.prepare(job)
+
+    def finished(self) -> Iterator[tuple[Job, Prepared]]:
+        """What the helper has done and nobody took, for when no more is wanted."""
+        while not self._answers.empty():
+            answer = self._answers.get()
+            if answer is not None:
+                yield self._jobs[answer.first_doc], answer.prepared
 
     def _ask(self, waiting: deque[Job], asked: deque[Job]) -> None:
         while waiting and len(asked) < JOBS_AHEAD and self._process is not None:
@@ -202,37 +222,57 @@ class Helper:
             except OSError:
                 self._give_up()
 
-    def _receive(self) -> Prepared | None:
+    def _receive(self) -> tuple[Job, Prepared] | None:
         """The next answer, None when there will be none."""
         if self._process is None:
             return None
-        prepared = self._answers.get()
-        if prepared is None:
+        answer = self._answers.get()
+        if answer is None:
             self._give_up()
-        return prepared
+            return None
+        return self._jobs[answer.first_doc], answer.prepared
 
 
-def _listen(stream: IO[bytes], answers: queue.SimpleQueue[Prepared | None]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What became of the job that begins with `first_doc`."""
+
+    first_doc: int
+    prepared: Prepared
+
+
+_MARK = f"second-brain {PARSER_VERSION}\n".encode()
+"""Opens the answers: what a start-up file of Python prints comes before it, and another version has another one."""
+
+
+def _listen(stream: IO[bytes], answers: queue.SimpleQueue[_Answer | None]) -> None:
     """Take the helper's answers as they come; None is the last one, however the helper ended."""
-    with stream, contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
-        while True:
-            prepared = pickle.load(stream)  # noqa: S301 - from our own child
-            if not isinstance(prepared, Prepared):
-                break
-            answers.put(prepared)
-    answers.put(None)
+    try:
+        with stream:
+            while line := stream.readline(PIPE_BYTES):
+                if line.endswith(_MARK):
+                    break
+            while isinstance(answer := pickle.load(stream), _Answer):  # noqa: S301 - from our own child
+                answers.put(answer)
+    except Exception as error:  # noqa: BLE001 - the edge of a thread; unpickling raises whatever it meets
+        LOG.debug("The helper's answers ended: %s", type(error).__name__)
+    finally:
+        answers.put(None)
 
 
 def serve() -> None:
     """The helper process: a `Preparation`, then jobs on standard input, their results on standard output, until the end."""
     incoming: IO[bytes] = sys.stdin.buffer
-    with os.fdopen(os.dup(sys.stdout.fileno()), "wb", PIPE_BYTES) as outgoing:
+    with (
+        contextlib.suppress(EOFError, BrokenPipeError, SecondBrainError),
+        os.fdopen(os.dup(sys.stdout.fileno()), "wb", PIPE_BYTES) as outgoing,
+    ):
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may reach the results
-        with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
-            preparation: Preparation = pickle.load(incoming)  # noqa: S301 - from our own parent
-            gc.disable()  # all is made anew for each job; looking for cycles in between took a tenth of the time
-            while True:
-                job: Job = pickle.load(incoming)  # noqa: S301
-                pickle.dump(preparation.prepare(job), outgoing, protocol=5)
-                outgoing.flush()
-                gc.collect()
+        outgoing.write(_MARK)
+        preparation: Preparation = pickle.load(incoming)  # noqa: S301 - from our own parent
+        gc.disable()  # all is made anew for each job; looking for cycles in between took a tenth of the time
+        while True:
+            job: Job = pickle.load(incoming)  # noqa: S301
+            pickle.dump(_Answer(job.first_doc, preparation.prepare(job)), outgoing, protocol=5)
+            outgoing.flush()
+            gc.collect()

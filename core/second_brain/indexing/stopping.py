@@ -58,8 +58,8 @@ def interruptible(work: Callable[[], T], pulse: Callable[[], None], *, cancel: C
 def interruptible_each(source: Iterator[T], pulse: Callable[[], None]) -> Iterator[T]:
     """The items of *source*, each made as by `interruptible`."""
     while found := interruptible(lambda: list(islice(source, 1)), pulse):
-        pulse()
         yield found[0]
+        pulse()
 
 
 class _Job(Generic[T]):

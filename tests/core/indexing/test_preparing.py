@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections import Counter
 
 import pytest
 
 from indexed_vault import IndexedVault
 from second_brain.index import postings
+from second_brain.index.writer import Writer
 from second_brain.indexing import indexer, preparing
 from second_brain.indexing.preparing import JOBS, MOST_JOB, jobs_of
+from second_brain.vault.vault import MAX_NOTE_BYTES, Vault
 
 
 def many_notes(vault, count=120):
@@ -67,12 +70,114 @@ def test_a_helper_that_cannot_start_is_no_loss(tmp_path, helped, monkeypatch):
     assert vault.sync().processed == 120
 
 
-def test_a_note_that_vanishes_or_cannot_be_read_leaves_the_others(tmp_path, helped, monkeypatch):
+@pytest.fixture
+def received(monkeypatch):
+    """Counts the answers that came from a helper."""
+    taken = []
+    receive = preparing.Helper._receive
+
+    def counted(helper):
+        answer = receive(helper)
+        taken.extend([answer] if answer else [])
+        return answer
+
+    monkeypatch.setattr(preparing.Helper, "_receive", counted)
+    return taken
+
+
+def test_the_last_jobs_are_answered_by_the_helper(tmp_path, helped, received):
     vault = IndexedVault(tmp_path / "vault")
-    many_notes(vault, 40)
-    os.mkfifo(vault.root / "pipe.md")
+    many_notes(vault)
+    assert vault.sync().processed == 120
+    assert len(received) >= preparing.JOBS_AHEAD
+
+
+@pytest.mark.parametrize("helps", [True, False])
+def test_a_note_that_vanishes_or_cannot_be_read_leaves_the_others(tmp_path, helped, monkeypatch, received, helps):
+    monkeypatch.setattr(indexer, "can_help", lambda: helps)
+    monkeypatch.setattr(indexer, "PARALLEL_FROM", 20 if helps else 10_000)
+    vault = IndexedVault(tmp_path / "vault")
+    many_notes(vault, 60)
+    scan = Vault.scan
+
+    def scan_and_spoil(self):
+        found = scan(self)
+        for path in sorted(found.files)[-4:-2]:
+            (vault.root / path).unlink()
+        for path in sorted(found.files)[-2:]:
+            (vault.root / path).write_bytes(b"x" * (MAX_NOTE_BYTES + 1))
+        return found
+
+    monkeypatch.setattr(Vault, "scan", scan_and_spoil)
     report = vault.sync()
-    assert report.processed == 40
+    assert report.processed == 56
+    assert len(report.errors) == 2
+    assert all("larger than" in error for error in report.errors)
+    assert bool(received) is helps
+
+
+@pytest.mark.parametrize(
+    ("start_up", "helps"),
+    [
+        ("print('tracing is on')", True),
+        ("import sys; sys.stdout.write('cnope\\nmore\\n')", True),
+        ("import sys; sys.stdout.write('no line end')", True),
+        ("import os; os._exit(3)", False),
+        ("import os; os.write(1, b'second-brain 0\\n' + bytes(range(256)) * 300); os._exit(0)", False),
+    ],
+)
+def test_what_else_a_python_prints_when_it_starts_neither_hangs_nor_spoils_anything(
+    tmp_path, helped, monkeypatch, received, start_up, helps
+):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(start_up)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    vault = IndexedVault(tmp_path / "vault")
+    many_notes(vault)
+    assert vault.sync().processed == 120
+    assert bool(received) is helps
+
+
+def test_the_helper_runs_the_code_of_its_writer(tmp_path, helped, received, monkeypatch):
+    other = tmp_path / "other" / "second_brain"
+    other.mkdir(parents=True)
+    (other / "__init__.py").write_text("raise SystemExit(3)")
+    monkeypatch.setenv("PYTHONPATH", str(other.parent))
+    vault = IndexedVault(tmp_path / "vault")
+    many_notes(vault)
+    assert vault.sync().processed == 120
+    assert received
+
+
+def test_what_the_helper_has_done_before_a_stop_is_kept(tmp_path, helped, monkeypatch):
+    vault = IndexedVault(tmp_path / "vault")
+    many_notes(vault)
+    put = []
+
+    def stop_when_answers_wait():
+        helper = helpers[0] if helpers else None
+        return bool(helper and put and helper._answers.qsize() >= 2)
+
+    helpers = []
+    enter = preparing.Helper.__enter__
+    monkeypatch.setattr(preparing.Helper, "__enter__", lambda self: helpers.append(self) or enter(self))
+    put_built = Writer.put_built
+
+    def slow(self, batch):
+        put.append(len(batch.paths))
+        put_built(self, batch)
+        until = time.monotonic() + 20
+        while not stop_when_answers_wait() and len(put) == 1 and time.monotonic() < until:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(Writer, "put_built", slow)
+    with vault.writer() as writer:
+        report = vault.indexer(writer).sync(should_stop=stop_when_answers_wait)
+    assert report.stopped
+    assert report.processed >= 10 + 2 * 15
+    with vault.reader() as reader:
+        assert len(reader.columns) == report.processed
+    assert vault.sync().processed == 120 - report.processed
 
 
 @pytest.mark.parametrize("count", [1, 9, 10, 11, 900, 5_000, 100_000])
