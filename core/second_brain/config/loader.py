@@ -78,6 +78,12 @@ def load(
     settings["db_path"] = _database(place, settings, origin, chosen)
     vaults = (chosen.path, settings["vault_path"], *(entry.path for entry in settings["vaults"].values()))
     settings["vault_path"] = chosen.path
+    # One that no configuration names is a vault all the same.
+    vaults += tuple(
+        paths.obsidian_vault_around(path.parent)
+        for path in (settings["db_path"], settings["log_file"])
+        if path is not None
+    )
     guard.refuse_files_in_vault(settings, origin, vaults)
     _refuse_no_database(place, settings["db_path"], origin["db_path"], chosen)
     return Config(

@@ -22,7 +22,7 @@ class Embedders:
     def __init__(self, spec: EmbedderSpec, given: Embedder | None = None) -> None:
         self._spec = spec
         self._given = given
-        self._kept: dict[str, Embedder | None] = {}
+        self._kept: dict[str, Embedder] = {}
         self._lock = threading.Lock()
 
     def configured(self, *, threads: int = 1) -> Embedder:
@@ -42,9 +42,10 @@ class Embedders:
     def that_made(self, fingerprint: str) -> Embedder | None:
         """The embedder of the vectors of *fingerprint*, None when it cannot be had; it is kept until `close`."""
         with self._lock:
-            if fingerprint not in self._kept:
-                self._kept[fingerprint] = self._find(fingerprint)
-            return self._kept[fingerprint]
+            found = self._kept.get(fingerprint) or self._find(fingerprint)
+            if found is not None:  # what cannot be had now may be there the next time
+                self._kept[fingerprint] = found
+            return found
 
     def _find(self, fingerprint: str) -> Embedder | None:
         if self._given is not None:
@@ -59,7 +60,7 @@ class Embedders:
     def close(self) -> None:
         """Release the models."""
         with self._lock:
-            kept = [embedder for embedder in self._kept.values() if embedder is not None]
+            kept = list(self._kept.values())
             self._kept.clear()
         for embedder in kept:
             if embedder is not self._given:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -60,8 +61,8 @@ class OllamaEmbedder:
     cost hours of embedding.  The dimension is asked once, unless *dimension* (from an earlier fingerprint) tells it:
     then the fingerprint is known while the server is down, and a model of another dimension is refused.
 
-    At most *batch* texts go into one request of at most *timeout_s* seconds from its first to its last byte; after a timeout
-    the next requests are a quarter as large, so that a slow machine gets through.
+    A query has *timeout_s* seconds in all.  At most *batch* texts go into one request of so many seconds from its first to its
+    last byte; after a timeout the next requests are a quarter as large, so that a slow machine gets through.
     """
 
     def __init__(
@@ -80,6 +81,9 @@ class OllamaEmbedder:
         self._batch = batch
         self._expected = dimension
         self._lock = threading.Lock()
+        self._own = (
+            threading.local()
+        )  # until: when the requests of this thread's query have to be answered, all of them
         self._running: set[Exchange[Any]] = set()
         self._known: _Facts | None = None
         self._family = Family(languages=family_of(model).languages) if plain else family_of(model)
@@ -118,7 +122,11 @@ class OllamaEmbedder:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The unit vector of a question."""
-        vector: NDArray[np.float32] = self._embed([text], self._family.query)[0]
+        self._own.until = time.monotonic() + self._timeout_s
+        try:
+            vector: NDArray[np.float32] = self._embed([text], self._family.query)[0]
+        finally:
+            self._own.until = None
         return vector
 
     def close(self) -> None:
@@ -201,7 +209,9 @@ class OllamaEmbedder:
 
         base_url = _base_url(self._url)
         try:
-            return self._exchange(asked, timeout_s=self._timeout_s, room=room)
+            until = getattr(self._own, "until", None)
+            left = self._timeout_s if until is None else max(0.0, until - time.monotonic())
+            return self._exchange(asked, timeout_s=left, room=room)
         # no JSON, or JSON of another shape: json, pydantic and ollama's own error parser each raise another of these
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
             raise self._no_ollama() from error
@@ -254,7 +264,7 @@ class OllamaEmbedder:
 
     def _late(self, timeout_s: float) -> EmbedderUnavailable:
         return _passing(
-            f"Ollama at {self._url} did not answer within {timeout_s:g} seconds.",
+            f"Ollama at {self._url} did not answer within {timeout_s:.2g} seconds.",
             hint="It may be loading the model; it is asked again. If it stays slow, choose a smaller model.",
         )
 

@@ -25,7 +25,7 @@ LEAST_RESCORED = 8_000
 SAMPLES = 16
 LEAST_RECALL = 0.98
 MOST_CHANGED = 0.2
-"""Up to this share of new vectors a sketch is extended, and taken to be as faithful as it was."""
+"""Until so many vectors, as a share of all, came or went, a sketch is extended and taken to be as faithful as it was found."""
 
 _BATCH = 4_096
 
@@ -42,6 +42,7 @@ class Sketch:
     texts: NDArray[np.void]
     bits: NDArray[np.uint64]
     faithful: bool  # whether sampled vectors found their exact neighbours through it
+    unchecked: int = 0  # how many vectors came or went since that was found out
 
 
 _SKETCHES: weakref.WeakKeyDictionary[Reader, dict[int, Sketch]] = weakref.WeakKeyDictionary()
@@ -101,13 +102,14 @@ def _current(reader: Reader, model: int, dim: int, layout: int, before: Sketch |
     if before is not None and len(before.chunks) and len(chunks):
         places = np.minimum(np.searchsorted(before.chunks, chunks), len(before.chunks) - 1)
         kept = (before.chunks[places] == chunks) & (before.texts[places] == texts)
-    if before is None or kept.sum() < (1.0 - MOST_CHANGED) * max(len(chunks), len(before.chunks)):
+    unchecked = 0 if before is None else before.unchecked + len(chunks) + len(before.chunks) - 2 * int(kept.sum())
+    if before is None or unchecked > MOST_CHANGED * len(chunks):
         bits, faithful = _build(reader, model, dim, chunks)
         return Sketch(reader.generation, chunks, texts, bits, faithful)
     bits = np.empty((len(chunks), before.bits.shape[1]), dtype=np.uint64)
     bits[kept] = before.bits[places[kept]]
     bits[~kept] = _signs(_vectors(reader, model, dim, chunks[~kept]))
-    return Sketch(reader.generation, chunks, texts, bits, before.faithful)
+    return Sketch(reader.generation, chunks, texts, bits, before.faithful, unchecked)
 
 
 def _rows(reader: Reader, model: int, layout: int) -> tuple[NDArray[np.int64], NDArray[np.void]]:

@@ -38,6 +38,9 @@ BATCH_S = 2.0
 """A batch that took longer makes the next one smaller: a stop throws away what is not finished."""
 
 CUT_BATCH = 400
+MOST_POSTPONED = 3
+"""So many passages may wait for a better moment while a new model takes over: a stuck text is no reason to keep the old one."""
+
 BAD_MOMENTS = 3
 """So many passages one after the other that the embedder is too slow or too ill for, and the run waits for better times."""
 
@@ -114,7 +117,8 @@ class Embedding:
             self._cut_missing(layout, cut, run)
             complete = self._fill(model, run, asking)
         self._writer.forget_refused(model)
-        self._writer.finish_model(model)
+        if len(run.postponed) <= MOST_POSTPONED:
+            self._writer.finish_model(model)
         run.outcome.waiting = len(run.postponed)
 
     def _cut_missing(self, layout: int, cut: Layout, run: _Run) -> None:

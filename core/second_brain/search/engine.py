@@ -16,7 +16,7 @@ from second_brain.index import catalog, vectors, words
 from second_brain.index.text import is_english
 from second_brain.search import fusion, hits, narrowing
 from second_brain.search.answer import Answer
-from second_brain.search.request import Ranking, Request
+from second_brain.search.request import MOST_EMBEDDED, Ranking, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 POOL = 200
 """So many notes of each ranking take part in the fusion."""
-
-
-MOST_EMBEDDED = 2_000
-"""So many characters of a query are compared by meaning: a page of text is no question, and takes a minute."""
 
 
 class QueryEmbedder(Protocol):
@@ -106,7 +102,7 @@ def search(reader: Reader, request: Request, tools: Tools) -> Answer:
         return Answer(
             hits=tuple(shown),
             message=message,
-            warnings=(*request.query.notes, *_cut_short(request, scored), *scored.warnings),
+            warnings=(*request.query.notes, *_cut_short(request, scored, asked), *scored.warnings),
             corrections=_corrections(scored),
             ranking=scored.ranking.value,
             total=scored.total,
@@ -319,16 +315,17 @@ def _count(score: NDArray[np.float64], allowed: NDArray[np.bool_] | None) -> int
     return int(((score > 0) & (allowed if allowed is not None else True)).sum())
 
 
-def _cut_short(request: Request, scored: Scored) -> tuple[str, ...]:
+def _cut_short(request: Request, scored: Scored, asked: Asked) -> list[str]:
+    """What of a very long query did not count."""
+    told = []
     ranking = scored.word_ranking
-    is_long = len(request.query.text) > MOST_EMBEDDED
-    if not is_long and (ranking is None or len(ranking.concepts) < words.MOST_CONCEPTS):
-        return ()
-    told = (
-        f"The query is long: its first {words.MOST_CONCEPTS} different words are looked up, and its first"
-        f" {MOST_EMBEDDED} characters are compared by meaning."
-    )
-    return (told,)
+    if ranking is not None and len(ranking.concepts) == words.MOST_CONCEPTS:
+        terms = [term for term, _ in words.spoken(request.query.text)]
+        if len(set(terms) - words.stop_words_of(terms)) > words.MOST_CONCEPTS:
+            told.append(f"Of this long query the first {words.MOST_CONCEPTS} different words are looked up.")
+    if asked.vector is not None and len(request.query.text) > MOST_EMBEDDED:
+        told.append(f"Of this long query the first {MOST_EMBEDDED} characters are compared by meaning.")
+    return told
 
 
 def _corrections(scored: Scored) -> tuple[tuple[str, str], ...]:

@@ -21,6 +21,7 @@ from second_brain.search import rag_filters, rag_hits
 from second_brain.search.fusion import RRF_K, reciprocal_ranks
 from second_brain.search.query import clean
 from second_brain.search.rag_hits import RankedChunk
+from second_brain.search.request import MOST_EMBEDDED
 from second_brain.vault import links
 
 if TYPE_CHECKING:
@@ -92,8 +93,9 @@ def rag_search(
         min_score,
         float(recency_boost),
     )
+    asked = _asked(reader, ask, embedder_for)
     with reader.snapshot():
-        ranked, warnings = _find(reader, ask, embedder_for, now)
+        ranked, warnings = _find(reader, ask, asked, now)
         hits = rag_hits.show(reader, ranked, verbose=verbose)
     return {"query": query, "hits": hits, **({"warnings": warnings} if warnings else {})}
 
@@ -203,12 +205,10 @@ def _not_acceptable(parameter: str, value: Any, wanted: str) -> InvalidParameter
 # -- ranking ----------------------------------------------------------------------------------------------------------------
 
 
-def _find(
-    reader: Reader, ask: _Ask, embedder_for: Callable[[str], QueryEmbedder | None], now: float
-) -> tuple[list[RankedChunk], list[str]]:
+def _find(reader: Reader, ask: _Ask, asked: _Asked, now: float) -> tuple[list[RankedChunk], list[str]]:
     table = chunk_table.of(reader)
     allowed = rag_filters.allowed(reader, table, ask.filters)
-    vector, problems = _query_vector(table, ask, embedder_for)
+    vector, problems = _query_vector(table, ask, asked)
     rankings = _rank(reader, table, ask, allowed, vector)
     scores = reciprocal_ranks([rankings.by_words.tolist(), rankings.by_meaning.tolist()])
     if ask.min_score is not None:
@@ -231,25 +231,53 @@ def _find(
     return ranked, [*rag_filters.warnings(reader, ask.filters), *problems]
 
 
-def _query_vector(
-    table: ChunkTable, ask: _Ask, embedder_for: Callable[[str], QueryEmbedder | None]
-) -> tuple[NDArray[np.float32] | None, list[str]]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the embedder of `fingerprint` said of the query: its vector, or why there is none."""
+
+    fingerprint: str | None = None
+    vector: NDArray[np.float32] | None = None
+    problem: str = ""
+
+
+def _asked(reader: Reader, ask: _Ask, embedder_for: Callable[[str], QueryEmbedder | None]) -> _Asked:
+    """Ask the embedder, outside of any snapshot: it may take long, and others want the reader."""
+    with reader.snapshot():
+        table = chunk_table.of(reader)
+        rag_filters.allowed(
+            reader, table, ask.filters
+        )  # a filter that is refused is refused before anything is embedded
+    if not len(table) or table.model is None or not table.embedded or not _needs_meaning(ask):
+        return _Asked()
+    fingerprint = table.model.fingerprint
+    embedder = embedder_for(fingerprint)
+    if embedder is None:
+        return _Asked(fingerprint, problem="The model that made the vectors is not configured")
+    try:
+        return _Asked(fingerprint, embedder.embed_query(ask.text[:MOST_EMBEDDED]))
+    except EmbedderUnavailable:
+        return _Asked(fingerprint, problem="The embedder cannot be reached")
+
+
+def _needs_meaning(ask: _Ask) -> bool:
+    return ask.text != EVERYTHING or ask.min_score is not None
+
+
+def _query_vector(table: ChunkTable, ask: _Ask, asked: _Asked) -> tuple[NDArray[np.float32] | None, list[str]]:
     """The vector of the query, None when meaning cannot be asked or need not be; and what to say about it."""
-    if not len(table) or (ask.text == EVERYTHING and ask.min_score is None):
+    if not len(table) or not _needs_meaning(ask):
         return None, []
     outcome = "found by words alone" if ask.min_score is None else "without it nothing can reach min_score"
     if table.model is None or not table.embedded:
         return None, [f"Nothing is embedded yet: {outcome}."]
-    embedder = embedder_for(table.model.fingerprint)
-    if embedder is None:
-        return None, [f"The model that made the vectors is not configured: {outcome}."]
-    try:
-        vector = embedder.embed_query(ask.text)
-    except EmbedderUnavailable:
-        return None, [f"The embedder cannot be reached: {outcome}."]
+    if asked.vector is None or asked.fingerprint != table.model.fingerprint:
+        return None, [f"{asked.problem or 'The model was changed meanwhile'}: {outcome}."]
+    problems = []
+    if len(ask.text) > MOST_EMBEDDED:
+        problems.append(f"Of this long query the first {MOST_EMBEDDED} characters are compared by meaning.")
     if table.embedded < len(table):
-        return vector, [f"{table.embedded} of {len(table)} passages are embedded; the others are found by words alone."]
-    return vector, []
+        problems.append(f"{table.embedded} of {len(table)} passages are embedded; the others are found by words alone.")
+    return asked.vector, problems
 
 
 def _rank(

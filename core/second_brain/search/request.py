@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MOST_RESULTS = 50
+MOST_EMBEDDED = 2_000
+"""So many characters of a query are compared by meaning: a page of text is no question, and takes a minute."""
+
 
 Name = TypeVar("Name")
 

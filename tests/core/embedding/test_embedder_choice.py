@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from second_brain.embedding import QUERY_TIMEOUT_S, TIMEOUT_S, EmbedderSpec, embedder_for, make_embedder
+from second_brain.embedding.embedders import Embedders
 from second_brain.errors import EmbedderUnavailable
 
 BLOCK_OLLAMA = """
@@ -17,6 +18,7 @@ class Blocker:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Blocker())
 from second_brain.embedding import EmbedderSpec, make_embedder
+from second_brain.embedding.embedders import Embedders
 from second_brain.errors import EmbedderUnavailable
 """
 
@@ -145,3 +147,12 @@ def test_a_query_is_waited_for_less_long_than_the_passages_of_an_index(monkeypat
     embedder_for(fingerprint, EmbedderSpec())
     assert given == [QUERY_TIMEOUT_S]
     assert QUERY_TIMEOUT_S < TIMEOUT_S
+
+
+def test_a_model_that_was_away_once_is_looked_for_again(monkeypatch):
+    answers = [None, "an embedder"]
+    monkeypatch.setattr("second_brain.embedding.embedders.embedder_for", lambda *_: answers.pop(0))
+    embedders = Embedders(EmbedderSpec(kind="ollama", ollama_model="m"))
+    assert embedders.that_made("ollama:m:768:x") is None
+    assert embedders.that_made("ollama:m:768:x") == "an embedder"
+    assert embedders.that_made("ollama:m:768:x") == "an embedder"

@@ -13,7 +13,8 @@ from second_brain.config import load
 from second_brain.embedding.builtin import BuiltinEmbedder
 from second_brain.errors import VaultUnavailable
 from second_brain.model import Scope
-from second_brain.search.engine import MOST_EMBEDDED, Tools, search
+from second_brain.search.engine import Tools, search
+from second_brain.search.request import MOST_EMBEDDED
 from second_brain.service import SecondBrain
 from stub_embedder import StubEmbedder
 
@@ -202,6 +203,12 @@ def test_of_a_very_long_query_the_answer_says_how_much_counts_and_no_more_is_emb
     )
     answer = desk.ask("heron " + " ".join(f"word{number}" for number in range(5_000)), ranking="best")
     assert [len(text) for text in asked] == [MOST_EMBEDDED]
-    assert any("first 64 different words" in warning for warning in answer.warnings)
+    assert [("64 different words" in each, "2000 characters" in each) for each in answer.warnings] == [
+        (True, False),
+        (False, True),
+    ]
     assert answer.hits
-    assert not desk.ask("heron " * 10, ranking="best").warnings
+    assert not desk.ask("heron " * 1_000, ranking="words").warnings
+    exactly = " ".join(f"word{number}" for number in range(64))
+    assert not desk.ask(f"the {exactly}", ranking="words").warnings
+    assert desk.ask(f"{exactly} heron", ranking="words").warnings

@@ -130,3 +130,21 @@ def test_an_extended_sketch_is_that_of_a_fresh_reader_and_reads_only_new_vectors
     (one,), (other,) = extended.values(), sketch._SKETCHES[fresh.reader].values()
     assert one.chunks.tolist() == other.chunks.tolist()
     assert one.bits.tolist() == other.bits.tolist()
+
+
+def test_a_sketch_that_grew_in_small_steps_is_checked_again(open_desk, monkeypatch, tmp_path):
+    monkeypatch.setattr(vectors, "SKETCH_ABOVE", 3)
+    checked = []
+    recall = sketch._recall
+    monkeypatch.setattr(sketch, "_recall", lambda bits, *given: checked.append(len(bits)) or recall(bits, *given))
+    vault = IndexedVault(tmp_path, embedder=StubEmbedder(64)).write_all(
+        {f"{number:02}.md": f"A heron, number {number}." for number in range(40)}
+    )
+    vault.index()
+    desk = open_desk(None, vault=vault)
+    desk.ask("a heron")
+    for number in range(40, 56):
+        vault.write(f"{number:02}.md", f"A heron, number {number}.")
+        vault.index()
+        desk.ask("a heron")
+    assert checked == [40, 51]
