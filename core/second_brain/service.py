@@ -313,6 +313,7 @@ class SecondBrain:
                 parameter="file_path",
             )
         self.require_whole_vault("sync")
+        self.fresh_vault()  # without one no empty index is left behind
         with self.embedders.lent(threads=2) as embedder, self.writer(rebuild_damaged=mode == "full") as writer:
             indexer = self._indexer(writer, embedder, report)
             if file_path is not None:
@@ -351,6 +352,7 @@ class SecondBrain:
         from second_brain.indexing.worker import Worker  # noqa: PLC0415
 
         self.require_whole_vault("watch")
+        self.fresh_vault()
         with self.embedders.lent() as embedder, self.writer() as writer:
             indexer = self._indexer(writer, embedder, report)
             embedding = self._embedding(writer, embedder, report) if embed else None

@@ -40,6 +40,9 @@ class InitResult:
     backup: Path | None = None
 
 
+_LIMITS = ("folders", "tags", "excluded")
+
+
 def init(
     directory: Path, *, vault: Path | None = None, config_path: Path | None = None, force: bool = False
 ) -> InitResult:
@@ -97,7 +100,10 @@ def set_value(path: Path, key: str, value: Any, *, vault: Path | None = None) ->
 
 
 def unset(path: Path, key: str, *, vault: Path | None = None) -> bool:
-    """Take *key* out, so that its default holds; whole entries (``scopes.work``) too.  False when it was not there."""
+    """Take *key* out, so that its default holds; whole entries (``scopes.work``) too.  False when it was not there.
+
+    Raises `ConfigError` for the last limit of a scope, which would show the whole vault without it.
+    """
     keys = _split(key)
     with _locked(path, (vault,)):
         if not path.exists():
@@ -109,9 +115,20 @@ def unset(path: Path, key: str, *, vault: Path | None = None) -> bool:
         if not hasattr(table, "get") or keys[-1] not in table:
             return False
         del table[keys[-1]]
+        _refuse_opened_scope(keys, table)
         _check(path, document)
         _replace(path, document.as_string())
     return True
+
+
+def _refuse_opened_scope(keys: tuple[str, ...], table: Any) -> None:
+    if keys[0] == "scopes" and keys[-1] in _LIMITS and not any(table.get(limit) for limit in _LIMITS):
+        name = ".".join(keys[1:-1])
+        raise ConfigError(
+            f"Without {keys[-1]} the scope {name} would show the whole vault.",
+            hint=f"Set another limit first, or take the scope out: second-brain config unset scopes.{name}",
+            parameter=".".join(keys),
+        )
 
 
 # --- where `init` may write

@@ -47,6 +47,7 @@ def _opened(path: Path, *, verify: bool) -> apsw.Connection:
                 connections.verify(connection)
             schema.migrate(connection, path)
             if verify:
+                schema.verify_values(connection)
                 postings.verify(connection)
         except BaseException:
             connection.close()

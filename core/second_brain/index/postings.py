@@ -57,7 +57,9 @@ class Postings:
 
 def _decode(data: bytes) -> Postings:
     """A row; raises `apsw.CorruptError` for one that does not add up, as SQLite does for a page."""
-    numbers = np.frombuffer(data, dtype="<u4") if len(data) % 4 == 0 else _NOTHING
+    if not isinstance(data, bytes) or len(data) % 4:
+        raise apsw.CorruptError
+    numbers = np.frombuffer(data, dtype="<u4")
     n = int(numbers[0]) if len(numbers) else 0
     found = Postings(
         numbers[1 : n + 1], numbers[n + 1 : 2 * n + 1], numbers[2 * n + 1 : 3 * n + 1], numbers[3 * n + 1 :]
@@ -273,10 +275,10 @@ def _live_pairs(
     ]
     terms = sorted({term for term, _ in rows})
     number_of = {term: number for number, term in enumerate(terms)}
+    if not all(isinstance(data, bytes) and data and len(data) % 4 == 0 for _, data in rows):
+        raise apsw.CorruptError
     numbers = np.frombuffer(b"".join(data for _, data in rows), dtype="<u4").astype(np.int64)
     sizes = np.array([len(data) // 4 for _, data in rows], dtype=np.int64)
-    if len(numbers) != sizes.sum() or not sizes.all():
-        raise apsw.CorruptError
     starts = np.cumsum(sizes) - sizes
     notes = numbers[starts] if len(starts) else starts
     _check_sizes(sizes, 1 + 3 * notes)

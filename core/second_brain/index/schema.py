@@ -11,6 +11,8 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any
 
+import apsw
+
 from second_brain.errors import OutOfDate
 from second_brain.index.connection import corrupt
 from second_brain.index.text import fold
@@ -18,8 +20,6 @@ from second_brain.index.text import fold
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-    import apsw
 
 LOG = logging.getLogger(__name__)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can hold it, no database can
@@ -122,6 +122,34 @@ def version_of(connection: apsw.Connection) -> int:
     if not names:
         return 0
     return 1
+
+
+_HELD = {"TEXT": "'text'", "INTEGER": "'integer'", "REAL": "'real', 'integer'", "BLOB": "'blob'"}
+
+
+def verify_values(connection: apsw.Connection) -> None:
+    """Look whether each value is of the type that its column declares; raises `apsw.CorruptError` otherwise.
+
+    SQLite takes any value anywhere, so its own check finds no fault in a number where a text should be.
+    """
+    for table in sorted(TABLES & _tables(connection)):
+        columns: list[Any] = connection.execute(f"PRAGMA table_info({table})").fetchall()
+        for _, name, kind, *_ in columns:
+            held = _HELD[kind] + ("" if name in ("path", "term") else ", 'null'")
+            if connection.execute(f"SELECT EXISTS(SELECT 1 FROM {table} WHERE typeof({name}) NOT IN ({held}))").get:
+                raise apsw.CorruptError
+            if kind == "TEXT":
+                for (value,) in connection.execute(
+                    f"SELECT CAST({name} AS BLOB) FROM {table} WHERE {name} IS NOT NULL"
+                ):
+                    _check_utf8(value)
+
+
+def _check_utf8(value: bytes) -> None:
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise apsw.CorruptError from error
 
 
 def check_readable(connection: apsw.Connection, path: Path) -> None:

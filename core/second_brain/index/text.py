@@ -64,7 +64,7 @@ _JOINED: Final = "\u1160-\u11ff\u314f-\u3163\uff9e\uff9f\uffc2-\uffdc"
 UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u19e0-\u19ff\u3005-\u3007\u3021-\u3029\u3031-\u303c"
     "\u3040-\u318f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\ua9e0-\ua9ff\uaa60-\uaa7f"
-    "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
+    "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00016fe0-\U00018d8f\U0001aff0-\U0001b2ff\U00020000-\U0003ffff"
 )
 # Letters as case folding leaves them.
 _LATIN_GREEK: Final = "a-z\u00df-\u02af\u0370-\u03ff\u1d00-\u1dbf\u1e00-\u1fff\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f"

@@ -202,10 +202,11 @@ class Writer:
             connection.execute("DELETE FROM embeddings WHERE path NOT IN (SELECT path FROM files)")
             vector_rows.prune(connection)
 
-    def forget_former_texts(self) -> None:
-        """Leave nothing of texts that are no more: no words, no spare vectors, no freed pages.
+    def forget_former_texts(self) -> bool:
+        """Leave nothing of texts that are no more: no words, no spare vectors, no freed pages; false when that did not succeed.
 
-        For when what may be stored has changed; takes as long as copying the file.
+        For when what may be stored has changed; takes as long as copying the file.  A reader that looks at the former state keeps
+        it in the file.
         """
         with self._transaction() as connection:
             segments = [number for (number,) in connection.execute("SELECT id FROM segments")]
@@ -216,7 +217,7 @@ class Writer:
             connection.execute("DELETE FROM vectors WHERE chunk IS NULL")
         with connections.told_in_words(self.path):
             self._connection.execute("VACUUM")
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            return not self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0]
 
     # -- models and vectors ---------------------------------------------------------------------------------------------
 
@@ -334,7 +335,8 @@ class Writer:
             self._lock.__exit__(None, None, None)
 
 
-_KNOWN = "SELECT path, mtime_ns, size, content_hash, form FROM files"
+# A row that the first version's program wrote has no number yet: its note counts as changed.
+_KNOWN = "SELECT path, CASE WHEN doc IS NOT NULL THEN mtime_ns END, size, content_hash, form FROM files"
 
 
 def _known(row: tuple[str, int | None, int | None, str | None, str | None]) -> tuple[str, KnownNote]:
@@ -350,7 +352,7 @@ def _rekey(connection: apsw.Connection, old: str, new: str) -> None:
 
 
 def _live_docs(connection: apsw.Connection) -> NDArray[np.int64]:
-    rows = connection.execute("SELECT doc FROM files ORDER BY doc").fetchall()
+    rows = connection.execute("SELECT doc FROM files WHERE doc IS NOT NULL ORDER BY doc").fetchall()
     return np.array(rows, dtype=np.int64).reshape(-1)
 
 

@@ -30,6 +30,8 @@ BATCH = 500
 PARALLEL_FROM = 1_500
 """So many new notes are worth a second process, which takes a third of a second to start."""
 
+FORMER_TEXTS_LEFT = "Texts that may not be stored any more are still in the file, because another program reads the index; the next sync removes them."
+
 FEW_DELETIONS = 5
 """More at once are followed only after a look at the whole vault."""
 
@@ -202,8 +204,10 @@ class Indexer:
         rest = [path for path in changed if path not in moved_to]
         self._write(rest, known, report, force=force, files=files)
         if self.writer.get_meta("former_texts"):
-            self.writer.forget_former_texts()
-            self.writer.set_meta({"former_texts": ""})
+            if self.writer.forget_former_texts():
+                self.writer.set_meta({"former_texts": ""})
+            else:
+                report.errors.append(FORMER_TEXTS_LEFT)
 
     def _follow_moves(
         self, changed: Sequence[str], missing: Sequence[str], known: Mapping[str, KnownNote], report: SyncReport

@@ -301,7 +301,6 @@ def test_setting_makes_no_file_in_a_vault_but_changes_one_that_is_there(vault):
     ("key", "gone"),
     [
         ("graph_enabled", "graph_enabled = true             # set false to skip graph computation\n"),
-        ("scopes.work.folders", 'folders = ["Jobs"]\n'),
         ("scopes.work", '[scopes.work]  # for the agent\nfolders = ["Jobs"]\n'),
     ],
 )
@@ -380,3 +379,19 @@ def test_a_writer_that_waits_too_long_says_so(write, monkeypatch):
     with writer._locked(path), pytest.raises(ConfigError, match="Another program is changing"):
         set_value(path, "chunk_size", 300)
     assert set_value(path, "chunk_size", 300) == 300
+
+
+@pytest.mark.parametrize("first", ["folders", "tags", "excluded"])
+def test_the_last_limit_of_a_scope_is_not_taken_out(tmp_path, first):
+    path = tmp_path / "c.toml"
+    path.write_text(f'[scopes.work]\n{first} = ["x"]\ninstructions = "i"\n')
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match="would show the whole vault") as refused:
+        unset(path, f"scopes.work.{first}")
+    assert "config unset scopes.work" in refused.value.hint
+    assert path.read_bytes() == before
+    other = "tags" if first != "tags" else "folders"
+    set_value(path, f"scopes.work.{other}", "y")
+    assert unset(path, f"scopes.work.{first}")
+    assert unset(path, "scopes.work.instructions")
+    assert unset(path, "scopes.work")

@@ -229,3 +229,48 @@ def test_a_new_index_on_a_full_disk_is_told_in_words(tiny_disk, tmp_path):
         ended = server.run("index", server_side)
     assert not ended["killed"]
     assert "disk is full" in ended["error"] or "No space left" in ended["error"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE postings SET data = 7 WHERE term = 'words'",
+        "UPDATE files SET path = NULL WHERE path = '1.md'",
+        "UPDATE tags SET tag = CAST(x'ff41' AS TEXT)",
+        "UPDATE links SET kind = x'31'",
+        "UPDATE chunks SET doc = x'0102' WHERE id = 3",
+    ],
+)
+def test_a_value_of_another_kind_is_mended_by_a_full_sync(tmp_path, damage):
+    text = "---\ntags: [t]\n---\nriver [[b]] words " + "words " * 100
+    vault = IndexedVault(tmp_path).write_all({f"{n}.md": text for n in range(6)}).index()
+    connection = apsw.Connection(str(vault.db))
+    connection.execute(damage)
+    connection.close()
+    brain = second_brain(vault)
+    with brain.writer(rebuild_damaged=True) as writer:
+        vault.indexer(writer).sync(full=True)
+    brain.close()
+    assert len(list(vault.db.parent.glob("index.db.damaged-*"))) == 1
+    vault.embed()
+    assert vault.dump() == vault.fresh_dump(tmp_path / "fresh")
+
+
+@pytest.mark.requirement("T-9", "FR-02")
+@pytest.mark.parametrize("keeps_form", [True, False])
+@pytest.mark.parametrize("count", [1, 60])
+def test_rows_that_the_first_versions_program_wrote_in_between_are_read_anew(tmp_path, count, keeps_form):
+    vault = IndexedVault(tmp_path).write_all({f"{n:02}.md": f"river {n}" for n in range(80)}).index()
+    connection = apsw.Connection(str(vault.db))
+    if keeps_form:
+        connection.execute("UPDATE files SET doc = NULL WHERE path < ?", (f"{count:02}.md",))
+    else:
+        connection.execute(
+            "INSERT OR REPLACE INTO files(path, content_hash, content_mtime, mtime, size, extracted, indexed_at)"
+            " SELECT path, content_hash, content_mtime, mtime, size, extracted, indexed_at FROM files WHERE path < ?",
+            (f"{count:02}.md",),
+        )
+    connection.close()
+    assert vault.sync().processed == count
+    assert note_count(vault) == 80
+    assert vault.sync(full=True).processed == 80

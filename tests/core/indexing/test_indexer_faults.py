@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 
+import apsw
 import pytest
 
 from indexed_vault import IndexedVault
 from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound, VaultUnavailable
+from second_brain.index import connection as connections
+from second_brain.indexing.indexer import FORMER_TEXTS_LEFT
 from second_brain.vault.changes import CONFIRM_AFTER_S, Batch
+from second_brain.vault.redaction import Redaction
 from second_brain.vault.vault import Vault
 
 
@@ -358,3 +362,17 @@ def test_a_pattern_that_never_ends_hides_its_note_and_stops_no_other(tmp_path, m
     report = vault.sync()
     assert report.processed == 1
     assert "takes longer" in report.errors[0]
+
+
+@pytest.mark.requirement("RG-13")
+def test_a_text_that_a_reader_keeps_in_the_file_is_told_and_removed_by_the_next_sync(tmp_path, monkeypatch):
+    monkeypatch.setattr(connections, "BUSY_MS", 50)
+    vault = IndexedVault(tmp_path).write_all({"a.md": "the secret lighthouse", "b.md": "harmless"}).index()
+    reading = apsw.Connection(str(vault.db), flags=apsw.SQLITE_OPEN_READONLY)
+    reading.execute("BEGIN; SELECT count(*) FROM texts")
+    vault.redact = Redaction(["lighthouse"])
+    assert FORMER_TEXTS_LEFT in vault.sync().errors
+    reading.close()
+    assert vault.sync().errors == []
+    files = [path for path in vault.db.parent.iterdir() if path.name.startswith(vault.db.name)]
+    assert all(b"lighthouse" not in path.read_bytes() for path in files)
