@@ -107,7 +107,7 @@ PIPE_BYTES = 1 << 20
 LEAST_JOB = 100
 MOST_JOB = 1_000
 JOBS = 12
-"""About so many jobs: each becomes a segment of the word index, and sixteen of like size would be merged, which takes seconds."""
+"""Very many notes are divided by this: each job becomes a segment of the word index, and sixteen of like size are merged."""
 
 
 def jobs_of(paths: Sequence[str], first_doc: int, *, first: int, most: int) -> list[Job]:

@@ -161,7 +161,7 @@ def test_a_first_index_of_thousands_of_notes_may_be_stopped_anywhere_and_goes_on
     vault = IndexedVault(tmp_path)
     vault.write_all({f"{n % 50}/{n}.md": f"# Note {n}\n\nabout joists and felt {n}" for n in range(NOTES)})
     slowest = 0.0
-    processed = 0
+    processed = stops = 0
     for wait in (0.01, 0.3, 0.6, 1.0, 1.5, 2.0):
         stop = threading.Event()
         asked = []
@@ -179,10 +179,12 @@ def test_a_first_index_of_thousands_of_notes_may_be_stopped_anywhere_and_goes_on
             ended = time.monotonic()
         slowest = max([slowest, *(ended - moment for moment in asked[:1])])
         processed += report.processed
+        stops += report.stopped
         if not report.stopped:
             break
     processed += vault.sync().processed
     assert processed == NOTES
+    assert stops
     assert slowest < 20, "a bound against waiting for the whole sync, not a measurement"
     with vault.reader() as reader:
         texts = dict(reader.connection.execute("SELECT f.path, t.text FROM files f JOIN texts t USING(doc)"))
