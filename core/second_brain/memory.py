@@ -1,10 +1,18 @@
-"""Give memory that is free back to the system."""
+"""Keep little memory: give back what is free, and do not spread over many heaps."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
 import sys
+
+_M_ARENA_MAX = -8  # malloc.h of glibc
+
+
+def use_one_heap() -> None:
+    """Let all threads to come share one heap: glibc gives each its own otherwise, and none has what another one freed."""
+    if mallopt := _libc("mallopt"):
+        mallopt(_M_ARENA_MAX, 1)
 
 
 def trim() -> None:
@@ -13,7 +21,10 @@ def trim() -> None:
     glibc keeps 110 MB of an unloaded builtin model otherwise, 50 MB of a first index.
     """
     gc.collect()
-    if sys.platform == "linux":
-        trim_heap = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
-        if trim_heap is not None:
-            trim_heap(0)
+    if malloc_trim := _libc("malloc_trim"):
+        malloc_trim(0)
+
+
+def _libc(name: str) -> ctypes._NamedFuncPointer | None:
+    """A function of the C library, None where it has no such (musl, macOS, Windows)."""
+    return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from second_brain import memory
 from second_brain.errors import (
     EmbedderUnavailable,
     IndexUnavailable,
@@ -314,6 +315,7 @@ class SecondBrain:
             )
         self.require_whole_vault("sync")
         self.fresh_vault()  # without one no empty index is left behind
+        memory.use_one_heap()
         with self.embedders.lent(threads=2) as embedder, self.writer(rebuild_damaged=mode == "full") as writer:
             indexer = self._indexer(writer, embedder, report)
             if file_path is not None:
@@ -353,6 +355,7 @@ class SecondBrain:
 
         self.require_whole_vault("watch")
         self.fresh_vault()
+        memory.use_one_heap()
         with self.embedders.lent() as embedder, self.writer() as writer:
             indexer = self._indexer(writer, embedder, report)
             embedding = self._embedding(writer, embedder, report) if embed else None
