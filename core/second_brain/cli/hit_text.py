@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 BAR = "│ "
 INDENT = "   "
+WHY = "why: "
 SHOWN_CHARS = 800
 """So much of a passage of `query` is shown; ``--full`` shows all."""
 
@@ -49,9 +50,10 @@ def show_hit(out: Output, hit: Hit, number: int, *, root: Path | None, why: bool
         ago(hit.modified, time.time()),
         hit.note,
     ]
-    out.line(INDENT + out.style(harmless(" · ".join(fact for fact in facts if fact)), "dim"))
+    for line in _hanging(out, " · ".join(fact for fact in facts if fact)):
+        out.line(INDENT + out.style(line, "dim"))
     if why:
-        out.line(f"{INDENT}why: {harmless(reasons(hit.evidence))}")
+        out.lines(INDENT + line for line in _hanging(out, f"{WHY}{reasons(hit.evidence)}", len(WHY)))
 
 
 def reasons(evidence: Evidence) -> str:
@@ -80,6 +82,17 @@ def passage(out: Output, text: str, marks: Sequence[tuple[int, int]] = (), *, in
     for start, end in _stretches(text, room):
         inside = [(max(a, start) - start, min(b, end) - start) for a, b in marks if a < end and b > start]
         yield (bar + out.marked(text[start:end], inside)).rstrip()
+
+
+def _hanging(out: Output, text: str, hang: int = 0) -> list[str]:
+    """The lines of *text* behind `INDENT`, on a terminal wrapped to its width with *hang* columns before the later ones."""
+    text = harmless(text)
+    if not out.terminal:
+        return [text]
+    import textwrap  # noqa: PLC0415 - only on a terminal
+
+    room = max(20, out.width - len(INDENT))
+    return textwrap.wrap(text, room, subsequent_indent=" " * hang, break_on_hyphens=False)
 
 
 def _stretches(text: str, room: int) -> Iterator[tuple[int, int]]:
