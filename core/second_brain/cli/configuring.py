@@ -6,11 +6,13 @@ What changes the file never reads it as a configuration first, so that a broken 
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from second_brain.cli.command_lines import typable
 from second_brain.cli.commands import command, examples, group, pass_session
 from second_brain.cli.output import harmless
 from second_brain.errors import InvalidParameter, NotFound, without_password
@@ -56,7 +58,13 @@ def init_(session: Session, *, force: bool) -> None:
     out.line(f"data           {harmless(str(made.data_dir))}")
     if made.in_vault:
         out.line("Nothing was written into the vault: its configuration and index live outside of it.")
-    out.line("Next: second-brain sync")
+    _next(session, "second-brain sync")
+
+
+def _next(session: Session, line: str) -> None:
+    """The command that comes next, for the configuration file of this run."""
+    file = session.config_path
+    session.out.line("Next: " + harmless(typable(line, [] if file is None else ["--config", str(file)])))
 
 
 @group("config", short_help="Show and change the configuration.")
@@ -216,7 +224,7 @@ def list_(session: Session) -> None:
         session.out.json({"chosen": config.vault_name, "vaults": {name: str(path) for name, path in rows.items()}})
         return
     if not rows:
-        session.out.line("No vault is configured. Add one with: second-brain vaults add NAME PATH")
+        session.out.line(session.typable("No vault is configured. Add one with: second-brain vaults add NAME PATH"))
     for name, path in rows.items():
         mark = "*" if name == config.vault_name else " "
         missing = "" if paths.is_folder(path) else "  (this folder does not exist)"
@@ -243,6 +251,8 @@ def add_(session: Session, *, name: str, path: str) -> None:
     file = _file_to_change(session)
     kept = writer.set_value(file, f"vaults.{name}.path", paths.literal(paths.tidy(folder)))
     _changed(session, file, f"vaults.{name}.path", kept, f"The vault {name} is {folder}")
+    if not session.as_json:
+        _next(session, f"second-brain sync --vault {shlex.quote(name)}")
 
 
 @vaults_.command("remove", short_help="Take a vault out of the configuration.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from second_brain.cli.command_lines import typable, with_options
 from second_brain.cli.output import Output
 from second_brain.errors import ConfigError, InvalidParameter
 
@@ -23,7 +24,10 @@ GLOBAL_HINT = "Global options (--config, --vault, --scope, --json, …) may stan
 
 @dataclass(slots=True)
 class Session:
-    """One run of the program.  The global options fill it; the configuration is read when a command first asks."""
+    """One run of the program.  The global options fill it; the configuration is read when a command first asks.
+
+    `options` are those of the command by the names of its arguments, as in ``{"top_k": "--top-k"}``.
+    """
 
     config_path: Path | None = None
     vault: str | None = None
@@ -33,11 +37,30 @@ class Session:
     as_json: bool = False
     verbose: bool = False
     out: Output = field(default_factory=Output)
+    options: dict[str, str] = field(default_factory=dict)
+    _chosen: str | None = None
     _config: Config | None = None
     _scope: NamedScope | None = None
     _brain: SecondBrain | None = None
     _asked: bool = False
     _log: list[Handler] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.out.typable = self.typable
+
+    def typable(self, text: str) -> str:
+        """*text* whose commands can be typed here, and concern the vault and the index of this run."""
+        given = {
+            "--config": self.config_path,
+            "--vault": self.vault or self._chosen,
+            "--db": self.flags.get("db_path"),
+            "--embedder": self.flags.get("embedder"),
+        }
+        return typable(text, [str(part) for item in given.items() if item[1] is not None for part in item])
+
+    def as_typed(self, text: str, parameter: str | None) -> str:
+        """*text* of an error about *parameter* with the options of this command in the place of argument names."""
+        return with_options(text, self.options, parameter)
 
     @property
     def config(self) -> Config:
@@ -132,6 +155,7 @@ class Session:
         vault = self.vault or self._vault_of_name(config) or self._vault_of_scope(config)
         if vault is None:
             return config
+        self._chosen = vault
         flags = self.flags
         if vault == DEMO and DEMO not in config.vaults and not Path(DEMO).is_dir():
             vault = str(demo_vault())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from second_brain.cli.command_lines import NAME, program
 from second_brain.cli.commands import command, examples, pass_session
 from second_brain.cli.output import harmless
 from second_brain.cli.progress import shown_progress
@@ -121,7 +122,8 @@ def _index(session: Session, wait: float) -> None:
         if vectors.embedded:
             session.out.line(f"{plural(vectors.embedded, 'passage')} embedded in {vectors.seconds:.1f} s.")
         if vectors.waiting and not vectors.unavailable:
-            session.out.line(f"{plural(vectors.waiting, 'passage')} left for: second-brain sync")
+            left = f"{plural(vectors.waiting, 'passage')} left for: second-brain sync"
+            session.out.line(harmless(session.typable(left)))
     for warning in sync_json(outcome)["warnings"]:
         session.out.warn(warning)
 
@@ -152,4 +154,5 @@ def _suggest(session: Session, answer: Answer, *, demo: bool) -> None:
     commands += [f"second-brain status --vault {where}", f"second-brain watch --vault {where}"]
     session.out.line()
     session.out.line(session.out.style("Try next", "bold"))
-    session.out.lines(f"  {harmless(line)}" for line in commands[:SHOWN])
+    called = program()
+    session.out.lines(f"  {called}{harmless(line.removeprefix(NAME))}" for line in commands[:SHOWN])
