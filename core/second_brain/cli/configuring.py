@@ -100,25 +100,43 @@ def _shown(value: Any) -> str:
 
 
 def _values(session: Session) -> dict[str, Any]:
+    """Every value by the key that `config set` takes, those of vaults and scopes last."""
     from second_brain.config import OPTIONS  # noqa: PLC0415 - cheap start
 
-    return {option.name: getattr(session.config, option.name) for option in OPTIONS if option.kind != "table"}
+    config = session.config
+    found = {option.name: getattr(config, option.name) for option in OPTIONS if option.kind != "table"}
+    for name, vault in config.vaults.items():
+        found |= {f"vaults.{name}.{key}": getattr(vault, key) for key in _columns("vaults")}
+    for name, named in config.scopes.items():
+        for key in _columns("scopes"):
+            found[f"scopes.{name}.{key}"] = getattr(named if hasattr(named, key) else named.scope, key)
+    return found
+
+
+def _columns(section: str) -> list[str]:
+    from second_brain.config.options import SECTIONS  # noqa: PLC0415 - cheap start
+
+    return [option.name for option in SECTIONS[section]]
+
+
+def _origin(session: Session, key: str) -> str:
+    return session.config.origin[key.partition(".")[0]]
 
 
 @config_.command("show", short_help="Print every value and where it came from.")
 @examples("second-brain config show", "second-brain config show --json")
 @pass_session
 def show_(session: Session) -> None:
-    """Print every option with its value and what decided it: flag, env, file or default."""
+    """Print every option, vault and scope with its values and what decided them: flag, env, file or default."""
     values, config = _values(session), session.config
     if session.as_json:
-        found = {name: {"value": _plain(value), "origin": config.origin[name]} for name, value in values.items()}
+        found = {name: {"value": _plain(value), "origin": _origin(session, name)} for name, value in values.items()}
         session.out.json({"config_path": _plain(config.source), "values": found})
         return
     out = session.out
     out.line(f"# {config.source or 'no configuration file; init writes one'}")
     for name, value in values.items():
-        origin = config.origin[name]
+        origin = _origin(session, name)
         note = out.style(f"  # {origin}", "dim") if origin != "default" else ""
         out.line(f"{name} = {harmless(_shown(value))}{note}")
 
@@ -141,7 +159,7 @@ def get_(session: Session, *, key: str) -> None:
         )
     value = _plain(values[key])
     if session.as_json:
-        session.out.json({"key": key, "value": value, "origin": session.config.origin[key]})
+        session.out.json({"key": key, "value": value, "origin": _origin(session, key)})
     elif isinstance(value, list):
         session.out.lines(map(harmless, value))
     elif value is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +32,15 @@ def show_answer(out: Output, request: Request, answer: Answer, *, root: Path | N
     for wrong, right in answer.corrections:
         out.line(out.style(f"searched {right} for {wrong}", "yellow"))
     if not answer.hits:
-        out.line(harmless(answer.message))
+        out.line(harmless(in_query_words(answer.message)))
     for number, hit in enumerate(answer.hits, start=1):
         out.line()
         show_hit(out, hit, number, root=root, why=why)
+
+
+def in_query_words(message: str) -> str:
+    """What an empty answer means, with the filters as the query grammar and the options call them."""
+    return re.sub(r"\bmodified_(?=(?:after|before)[= ])", "", message)
 
 
 def show_hit(out: Output, hit: Hit, number: int, *, root: Path | None, why: bool = False) -> None:
@@ -113,9 +119,17 @@ def _heading(out: Output, query: Query, answer: Answer, seconds: float) -> str:
     asked = out.style(harmless(plain_words(query)), "bold")
     if not answer.hits:
         return asked
-    how = f" {RANKED[answer.ranking]}" if query.terms else ", newest first"
+    how = f" {_ranked(answer)}" if query.terms else ", newest first"
     counted = f"{len(answer.hits)} of {plural(answer.total, 'note')}{how}, {seconds * 1000:.0f} ms"
     return f"{asked}\n{out.style(counted, 'dim')}"
+
+
+def _ranked(answer: Answer) -> str:
+    """By what the hits were really found: words or meaning may have had no part in it."""
+    matched = {hit.matched for hit in answer.hits}
+    if len(matched) == 1 and matched <= RANKED.keys():
+        return RANKED[matched.pop()]
+    return RANKED[answer.ranking]
 
 
 def answer_json(query: str, answer: Answer) -> dict[str, Any]:

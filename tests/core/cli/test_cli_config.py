@@ -135,3 +135,19 @@ def test_a_named_scope_brings_its_vault_and_ranking(cli, vault, tmp_path):
     found = cli("--scope", "work", "search", "boiler", "--json").json
     assert [hit["path"] for hit in found["hits"]] == ["Job/a.md"]
     assert found["ranking"] == "words"
+
+
+def test_every_vault_and_scope_is_shown_under_the_keys_that_set_takes(cli, vault):
+    cli("vaults", "add", "notes", vault)
+    given = {"folders": ["Home", "Cluster"], "tags": ["home"], "vault": "notes", "ranking": "words", "allow_sync": True}
+    for key, value in given.items():
+        text = ",".join(value) if isinstance(value, list) else str(value)
+        assert cli("config", "set", f"scopes.at work.{key}", text).code == 0
+    shown = cli("config", "show").out.splitlines()
+    assert f'vaults.notes.path = "{vault}"  # file' in shown
+    assert "vaults.notes.db = (not set)  # file" in shown
+    assert 'scopes.at work.folders = ["Home", "Cluster"]  # file' in shown
+    values = cli("config", "show", "--json").json["values"]
+    for key, value in {**given, "excluded": [], "profile": "core"}.items():
+        assert values[f"scopes.at work.{key}"] == {"value": value, "origin": "file"}
+        assert cli("config", "get", f"scopes.at work.{key}", "--json").json["value"] == value
