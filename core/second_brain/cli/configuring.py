@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from second_brain.cli.session import Session
 
 
+_DECIDES_WHAT_IS_STORED = ("inline_tags", "redact_patterns")
+"""A change of these makes every note be read again (see `indexing.preparing.Rules.form`)."""
+
+
 @command("init", short_help="Write a configuration file that explains every option.")
 @click.option("--force", is_flag=True, help="Write the file anew even if it exists; a copy of it is kept beside it.")
 @examples("cd ~/my-vault && second-brain init", "second-brain init --vault ~/Notes --force")
@@ -181,10 +185,16 @@ def set_(session: Session, *, key: str, value: str) -> None:
     Keys of tables are written vaults.NAME.path and scopes.NAME.folders. A file that does not exist is made.
     """
     from second_brain.config import writer  # noqa: PLC0415 - cheap start
+    from second_brain.config.former import written_value  # noqa: PLC0415
 
     path = _file_to_change(session)
+    former = written_value(path, key)
     kept = writer.set_value(path, key, value, vault=session.vault_folder)
     _changed(session, path, key, kept, f"{key} = {_shown(kept)}")
+    if not session.as_json and former is not None and _shown(former) != _shown(kept):
+        session.out.line(harmless(f"It was {_shown(former)} before."))
+        if key in _DECIDES_WHAT_IS_STORED:
+            session.out.line("The next sync reads all notes again.")
 
 
 @config_.command("unset", short_help="Take one key out, so that its default holds.")

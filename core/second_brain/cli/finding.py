@@ -46,7 +46,7 @@ class _Show:
 @click.option("--rag", is_flag=True, help="Print exactly what the tool rag_search answers (passages, JSON).")
 @examples(
     'second-brain search "how do I get candle grease out of cloth?"',
-    "second-brain search 'tag:homelab after:30d \"node drain\" -draft'",
+    "second-brain search 'tag:homelab after:2026-01-01 \"kubectl drain\" -draft'",
     "second-brain search boiler --folder 02-Areas --after 2026-01-01 --why",
     "second-brain search --tag type/howto --paths",
 )
@@ -137,8 +137,8 @@ def _explain(session: Session, request: Request, text: str, note: str) -> None:
         session.out.json({"query": text, "path": found.path, "rank": found.rank, "reasons": list(found.reasons)})
         return
     out = session.out
-    rank = "is not among them" if found.rank is None else f"is number {found.rank}"
-    out.line(f"{out.place(found.path, 0, session.root)} {rank}:")
+    absent = " is not among them" if found.rank is None else ""  # the reasons begin with the rank
+    out.line(f"{out.place(found.path, 0, session.root)}{absent}:")
     out.lines(f"  {reason}" for reason in found.reasons)
 
 

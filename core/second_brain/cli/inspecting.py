@@ -54,7 +54,8 @@ def _status_rows(session: Session, found: dict[str, Any]) -> Iterator[tuple[str,
     waiting = f", {found['pending']:,} waiting" if found["pending"] else ""
     yield "meaning", f"{found['embedded']:,} of {plural(found['passages'], 'passage')} embedded{waiting}"
     yield "model", found["model"] or "none yet"
-    yield "last sync", ago(synced, time.time()) if synced else "never"
+    if session.scope.scope.whole_vault:  # a scope does not tell what happens outside of it
+        yield "last sync", ago(synced, time.time()) if synced else "never"
     worker = found["worker"]
     yield "watching", f"process {worker['pid']} keeps it current ({worker['mode']})" if worker else "nobody now"
     of_size = "" if found["database_bytes"] is None else f" ({size(found['database_bytes'])})"

@@ -114,7 +114,7 @@ def summary(outcome: SyncOutcome) -> str:
     if notes.moved:
         parts.append(f"{notes.moved:,} moved")
     if notes.deleted:
-        parts.append(f"{notes.deleted:,} removed")
+        parts.append(f"{notes.deleted:,} no longer indexed")
     text = ", ".join(parts) + "."
     if vectors is not None and (vectors.embedded or vectors.waiting):
         text += f" {plural(vectors.embedded, 'passage')} embedded in {vectors.seconds:.1f} s"
