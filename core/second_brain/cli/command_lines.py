@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +16,7 @@ NAME = "second-brain"
 _OF_AN_INDEX = "sync|watch|status|health|doctor|search|query|read|links|tags|folders"
 """These commands mean another vault or index when the global options of the run that names them are left out."""
 _OTHERS = "try|init|config|vaults|completion|--help"
-_COMMAND = re.compile(
-    rf"(?<![\w/.~-]){NAME} (?:(?P<command>{_OF_AN_INDEX})(?![\w-])|(?=(?:{_OTHERS})(?![\w-])))"
-)
+_COMMAND = re.compile(rf"(?<![\w/.~-]){NAME} (?:(?P<command>{_OF_AN_INDEX})(?![\w-])|(?=(?:{_OTHERS})(?![\w-])))")
 
 
 def program() -> str:
@@ -27,7 +24,9 @@ def program() -> str:
     started = sys.argv[0]
     if Path(started).stem != NAME:
         return NAME  # a module of Python, or a part of another program
-    found = shutil.which(NAME)
+    from shutil import which  # noqa: PLC0415 - only for a message
+
+    found = which(NAME)
     if found is not None and _same(found, started):
         return NAME
     path, here = os.path.abspath(started), os.path.join(os.getcwd(), "")  # noqa: PTH100, PTH109, PTH118 - links as typed
@@ -67,7 +66,7 @@ def with_options(text: str, options: Mapping[str, str], parameter: str | None) -
     def written(match: re.Match[str]) -> str:
         return re.sub(rf"\b(?:{names})\b", lambda name: options[name[0]], match[0])
 
-    if parameter in options:
+    if parameter is not None and parameter in options:
         text = re.sub(rf"^{re.escape(parameter)}(?=:)|(?<=leave ){re.escape(parameter)}(?= out)", written, text)
     text = re.sub(r"(?<=one of )\w+(?:, \w+)+", written, text)
     return re.sub(rf"\b(?=\w*_)(?:{names})\b", written, text)
@@ -75,6 +74,6 @@ def with_options(text: str, options: Mapping[str, str], parameter: str | None) -
 
 def _same(first: str, second: str) -> bool:
     try:
-        return os.path.samefile(first, second)
+        return Path(first).samefile(second)
     except OSError:
         return False

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from second_brain.cli.session import GLOBAL_HINT, Session, global_options
+from second_brain.cli.global_options import GLOBAL_HINT, global_options
+from second_brain.cli.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable

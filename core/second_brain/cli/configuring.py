@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from second_brain.cli import completing
 from second_brain.cli.command_lines import typable
 from second_brain.cli.commands import command, examples, group, pass_session
 from second_brain.cli.output import harmless
@@ -146,7 +147,7 @@ def show_(session: Session) -> None:
 
 
 @config_.command("get", short_help="Print one value.")
-@click.argument("key")
+@click.argument("key", shell_complete=completing.option_key)
 @examples("second-brain config get chunk_size", "second-brain config get vault_path --json")
 @pass_session
 def get_(session: Session, *, key: str) -> None:
@@ -171,8 +172,8 @@ def get_(session: Session, *, key: str) -> None:
 
 
 @config_.command("set", short_help="Give one key a value.")
-@click.argument("key")
-@click.argument("value")
+@click.argument("key", shell_complete=completing.option_key)
+@click.argument("value", shell_complete=completing.option_value)
 @examples(
     "second-brain config set chunk_size 300",
     'second-brain config set exclude_status "archived, done"',
@@ -198,7 +199,7 @@ def set_(session: Session, *, key: str, value: str) -> None:
 
 
 @config_.command("unset", short_help="Take one key out, so that its default holds.")
-@click.argument("key")
+@click.argument("key", shell_complete=completing.option_key)
 @examples("second-brain config unset chunk_size", "second-brain config unset scopes.work")
 @pass_session
 def unset_(session: Session, *, key: str) -> None:
@@ -261,7 +262,7 @@ def list_(session: Session) -> None:
 
 @vaults_.command("add", short_help="Configure a vault under a name.")
 @click.argument("name")
-@click.argument("path")
+@click.argument("path", shell_complete=completing.words(kind="dir"))
 @examples("second-brain vaults add work ~/Work/Notes")
 @pass_session
 def add_(session: Session, *, name: str, path: str) -> None:
@@ -284,7 +285,7 @@ def add_(session: Session, *, name: str, path: str) -> None:
 
 
 @vaults_.command("remove", short_help="Take a vault out of the configuration.")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.listed_vault)
 @examples("second-brain vaults remove work")
 @pass_session
 def remove_(session: Session, *, name: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from second_brain.cli.commands import command, examples, pass_session
+from second_brain.cli.completing import words
 from second_brain.cli.wording import plural
 from second_brain.errors import InvalidParameter
 
@@ -35,11 +36,18 @@ class _Show:
 @click.option("--top-k", type=int, default=10, show_default=True, help="The most notes to show, 1 to 50.")
 @click.option("--folder", multiple=True, help="Only notes in or below this folder; repeatable, any of them.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag or one below it; repeatable, all of them.")
-@click.option("--after", "modified_after", metavar="DATE", help="Only notes changed then or later: an ISO date, 30d, \"last week\".")
+@click.option(
+    "--after", "modified_after", metavar="DATE", help='Only notes changed then or later: an ISO date, 30d, "last week".'
+)
 @click.option("--before", "modified_before", metavar="DATE", help="Only notes changed then or before.")
 @click.option("--exclude-folder", multiple=True, help="No notes in or below this folder; repeatable.")
 @click.option("--exclude-tag", "exclude_tags", multiple=True, help="No notes with this tag; repeatable.")
-@click.option("--ranking", metavar="best|meaning|words", help="How to rank; the configured ranking, else best.")
+@click.option(
+    "--ranking",
+    metavar="best|meaning|words",
+    help="How to rank; the configured ranking, else best.",
+    shell_complete=words("best", "meaning", "words"),
+)
 @click.option("--why", is_flag=True, help="Say for every hit why it was found.")
 @click.option("--why-not", metavar="NOTE", help="Say instead why this note is not among the hits, or where it is.")
 @click.option("--paths", is_flag=True, help="Print only the paths of the notes, one a line.")
@@ -118,7 +126,9 @@ def _answer(session: Session, request: Request, text: str, show: _Show, started:
     if show.paths:
         out.lines(hit.path for hit in answer.hits)
         if len(answer.hits) < answer.total:
-            out.note(f"{len(answer.hits)} of {plural(answer.total, 'note')}; --top-k shows more, at most {MOST_RESULTS}.")
+            out.note(
+                f"{len(answer.hits)} of {plural(answer.total, 'note')}; --top-k shows more, at most {MOST_RESULTS}."
+            )
     else:
         seconds = time.perf_counter() - started
         hit_text.show_answer(out, request, answer, root=session.root, seconds=seconds, why=show.why)
@@ -194,7 +204,9 @@ def _object(text: str) -> dict[str, Any]:
 @click.option("--recency-boost", type=float, default=0.0, show_default=True, help="Lift new notes, 0 to 1.")
 @click.option("--folder", multiple=True, help="Only notes in or below this folder.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; repeatable, all of them.")
-@click.option("--after", "since", metavar="DATE", help="Only notes changed then or later: an ISO date, 30d, \"last week\".")
+@click.option(
+    "--after", "since", metavar="DATE", help='Only notes changed then or later: an ISO date, 30d, "last week".'
+)
 @click.option(
     "--filters", default="", metavar="JSON", help="The filters object of rag_query; the other filters join it."
 )

@@ -50,7 +50,12 @@ def _status_rows(session: Session, found: dict[str, Any]) -> Iterator[tuple[str,
     if not session.scope.scope.whole_vault:
         yield "scope", session.scope_text
     yield "notes", f"{found['notes']:,} indexed, {plural(found['links'], 'link')}"
-    yield "changes", f"{behind} since the last sync: {session.typable('second-brain sync')}" if behind else "none since the last sync"
+    yield (
+        "changes",
+        f"{behind} since the last sync: {session.typable('second-brain sync')}"
+        if behind
+        else "none since the last sync",
+    )
     waiting = f", {found['pending']:,} waiting" if found["pending"] else ""
     yield "meaning", f"{found['embedded']:,} of {plural(found['passages'], 'passage')} embedded{waiting}"
     yield "model", found["model"] or "none yet"

@@ -12,6 +12,7 @@ import click
 
 from second_brain.cli.command_lines import NAME, program
 from second_brain.cli.commands import command, examples, pass_session
+from second_brain.cli.completing import words
 from second_brain.cli.output import harmless
 from second_brain.cli.overview import overview_json, show_overview
 from second_brain.cli.progress import shown_progress
@@ -34,7 +35,7 @@ DAY = 86_400
 
 
 @command("try", short_help="Index the demo vault (or yours) and answer a question.")
-@click.argument("vault", default="")
+@click.argument("vault", default="", shell_complete=words(kind="dir"))
 @click.argument("question", default="")
 @click.option(
     "--wait",

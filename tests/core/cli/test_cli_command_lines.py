@@ -26,7 +26,9 @@ def work(cli, vault, tmp_path):
     return "work"
 
 
-@pytest.mark.parametrize("options", [["--vault", "work"], ["--name", "work"], ["--vault", "work", "--db", "my index.db"]])
+@pytest.mark.parametrize(
+    "options", [["--vault", "work"], ["--name", "work"], ["--vault", "work", "--db", "my index.db"]]
+)
 @pytest.mark.parametrize("command", [["search", "boiler"], ["status"], ["tags"], ["read", "Boiler"]], ids=" ".join)
 def test_the_hint_mends_the_index_that_the_command_asked(cli, work, options, command):
     failed = cli(*command, *options)
@@ -132,7 +134,11 @@ OPTIONS = {"modified_after": "--after", "top_k": "--top-k", "tags": "--tag", "fo
     [
         ("modified_after: 'x' is not a date", "modified_after", "--after: 'x' is not a date"),
         ("tags: '' names nothing inside the vault", "tags", "--tag: '' names nothing inside the vault"),
-        ("Give a name as the vault has it, or leave tags out.", "tags", "Give a name as the vault has it, or leave --tag out."),
+        (
+            "Give a name as the vault has it, or leave tags out.",
+            "tags",
+            "Give a name as the vault has it, or leave --tag out.",
+        ),
         ("Give one of folder, tags, modified_after.", "query", "Give one of --folder, --tag, --after."),
         ("No note has the tag 'folder'.", "tags", "No note has the tag 'folder'."),
         ("Folder names are given from the vault's root.", "folder", "Folder names are given from the vault's root."),

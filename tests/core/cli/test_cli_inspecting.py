@@ -110,4 +110,6 @@ def test_where_a_hit_stands_is_said_once(ask):
 
 def test_notes_that_are_shut_out_later_are_not_called_removed(cli, indexed):
     (indexed / ".secondbrainignore").write_text("Cluster/\n", "utf-8")
-    assert cli("--vault", indexed, "sync", "--words-only").out.startswith("0 notes read, 3 unchanged, 2 no longer indexed.")
+    assert cli("--vault", indexed, "sync", "--words-only").out.startswith(
+        "0 notes read, 3 unchanged, 2 no longer indexed."
+    )

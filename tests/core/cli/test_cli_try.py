@@ -60,7 +60,7 @@ def test_a_vault_of_ones_own_without_a_question_is_shown_at_a_glance(cli, vault,
 def test_a_vault_at_a_glance_in_json(cli, vault, no_model):
     found = cli("try", vault, "--json").json
     assert (found["notes"], found["folders"]) == (5, {"Cluster": 2, "Home": 2})
-    assert list(found["tags"])[0] == "homelab"
+    assert next(iter(found["tags"])) == "homelab"
     assert [hit["path"] for hit in found["newest"]][:2] == ["Inbox.md", "Home/Radiators.md"]
 
 

@@ -10,7 +10,9 @@ from contextlib import suppress
 
 import pytest
 
-LONG = "The pressure of the boiler falls when the valve of the expansion vessel leaks, and rises again with the heat. " * 2
+LONG = (
+    "The pressure of the boiler falls when the valve of the expansion vessel leaks, and rises again with the heat. " * 2
+)
 _STYLE = re.compile(r"\x1b\[[\d;]*m|\x1b\]8;;.*?\x1b\\")
 
 
@@ -44,7 +46,12 @@ def long_notes(cli, vault):
     return vault
 
 
-QUESTION = ("boiler pressure valve vessel leaks heat expansion falls rises again draught sleet", "--why", "--top-k", "1")
+QUESTION = (
+    "boiler pressure valve vessel leaks heat expansion falls rises again draught sleet",
+    "--why",
+    "--top-k",
+    "1",
+)
 
 
 @pytest.mark.parametrize(("columns", "most"), [(60, 60), (80, 80), (160, 100)])
