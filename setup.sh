@@ -10,7 +10,7 @@ log=$venv/setup.log
 
 usage() {
     cat <<'TEXT'
-Usage: sh setup.sh run [VAULT] [QUESTION]   index VAULT (default: the demo vault) and answer QUESTION
+Usage: sh setup.sh run [VAULT] [QUESTION]   index VAULT (default: the demo vault) and answer QUESTION, or show the vault
        sh setup.sh test                     run every check of the project
        sh setup.sh help                     show this text
 

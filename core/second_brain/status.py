@@ -139,14 +139,18 @@ def _vault(vault: Vault, scope: Scope) -> str:
     if not scope.whole_vault:
         return str(vault.root)
     unreadable = f", {len(scan.problems)} cannot be read" if scan.problems else ""
-    return f"{len(scan.files)} notes in {scan.folders} folders{unreadable}: {vault.root}"
+    return f"{_count(len(scan.files), 'note')} in {_count(scan.folders, 'folder')}{unreadable}: {vault.root}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else noun + 's'}"
 
 
 def _index(config: Config, scope: Scope) -> str:
     reader = open_reader(config.db_path, scope)
     try:
         with reader.snapshot():
-            return f"{catalog.note_count(reader)} notes: {config.db_path}"
+            return f"{_count(catalog.note_count(reader), 'note')}: {config.db_path}"
     finally:
         reader.close()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from second_brain.cli.command_lines import typable
 from second_brain.cli.commands import GlobalOptions, examples
 from second_brain.cli.interrupts import say_interrupted, was_interrupted
 from second_brain.cli.output import as_json, prepare_streams, say_error
@@ -105,13 +106,14 @@ def run(args: Sequence[str]) -> int:
 def _misuse(error: click.ClickException, *, as_object: bool) -> int:
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx is not None else "second-brain"
+    hint = typable(_see(error, path))
     if as_object:
-        problem = InvalidParameter(error.format_message(), hint=_see(error, path), parameter=_parameter(error))
+        problem = InvalidParameter(error.format_message(), hint=hint, parameter=_parameter(error))
         sys.stderr.write(as_json(problem.as_json(), sys.stderr, indent=2) + "\n")
     elif isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
     else:
-        say_error(error.format_message(), hint=_see(error, path))
+        say_error(typable(error.format_message()), hint=hint)
     return error.exit_code
 
 
@@ -127,10 +129,12 @@ def _parameter(error: click.ClickException) -> str | None:
 
 
 def _failed(error: SecondBrainError, session: Session) -> int:
+    error.hint = session.typable(error.hint)
     if session.as_json:
         sys.stderr.write(as_json(error.as_json(), sys.stderr, indent=2) + "\n")
     else:
-        say_error(error.message, hint=error.hint, options=error.options)
+        said, hint = (session.as_typed(text, error.parameter) for text in (error.message, error.hint))
+        say_error(said, hint=hint, options=error.options)
     return 2 if isinstance(error, UnusableValue) else 1
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from second_brain.cli.session import GLOBAL_HINT, Session, global_options
+from second_brain.cli.global_options import GLOBAL_HINT, global_options
+from second_brain.cli.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,14 @@ class GlobalOptions(click.Command):
         super().__init__(*args, **attributes)
         self.own_params = list(self.params)
         self.params += global_options()
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it; the session learns how its options are written, for errors that name an argument."""
+        session = ctx.find_object(Session)
+        if session is not None:
+            own = (param for param in self.own_params if isinstance(param, click.Option))
+            session.options = {param.name: param.opts[-1] for param in own if param.name}
+        return super().invoke(ctx)
 
     @property
     def examples(self) -> tuple[str, ...]:

@@ -6,17 +6,24 @@ What changes the file never reads it as a configuration first, so that a broken 
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from second_brain.cli import completing
+from second_brain.cli.command_lines import typable
 from second_brain.cli.commands import command, examples, group, pass_session
 from second_brain.cli.output import harmless
 from second_brain.errors import InvalidParameter, NotFound, without_password
 
 if TYPE_CHECKING:
     from second_brain.cli.session import Session
+
+
+_DECIDES_WHAT_IS_STORED = ("inline_tags", "redact_patterns")
+"""A change of these makes every note be read again (see `indexing.preparing.Rules.form`)."""
 
 
 @command("init", short_help="Write a configuration file that explains every option.")
@@ -56,7 +63,13 @@ def init_(session: Session, *, force: bool) -> None:
     out.line(f"data           {harmless(str(made.data_dir))}")
     if made.in_vault:
         out.line("Nothing was written into the vault: its configuration and index live outside of it.")
-    out.line("Next: second-brain sync")
+    _next(session, "second-brain sync")
+
+
+def _next(session: Session, line: str) -> None:
+    """The command that comes next, for the configuration file of this run."""
+    file = session.config_path
+    session.out.line("Next: " + harmless(typable(line, [] if file is None else ["--config", str(file)])))
 
 
 @group("config", short_help="Show and change the configuration.")
@@ -92,31 +105,49 @@ def _shown(value: Any) -> str:
 
 
 def _values(session: Session) -> dict[str, Any]:
+    """Every value by the key that `config set` takes, those of vaults and scopes last."""
     from second_brain.config import OPTIONS  # noqa: PLC0415 - cheap start
 
-    return {option.name: getattr(session.config, option.name) for option in OPTIONS if option.kind != "table"}
+    config = session.config
+    found = {option.name: getattr(config, option.name) for option in OPTIONS if option.kind != "table"}
+    for name, vault in config.vaults.items():
+        found |= {f"vaults.{name}.{key}": getattr(vault, key) for key in _columns("vaults")}
+    for name, named in config.scopes.items():
+        for key in _columns("scopes"):
+            found[f"scopes.{name}.{key}"] = getattr(named if hasattr(named, key) else named.scope, key)
+    return found
+
+
+def _columns(section: str) -> list[str]:
+    from second_brain.config.options import SECTIONS  # noqa: PLC0415 - cheap start
+
+    return [option.name for option in SECTIONS[section]]
+
+
+def _origin(session: Session, key: str) -> str:
+    return session.config.origin[key.partition(".")[0]]
 
 
 @config_.command("show", short_help="Print every value and where it came from.")
 @examples("second-brain config show", "second-brain config show --json")
 @pass_session
 def show_(session: Session) -> None:
-    """Print every option with its value and what decided it: flag, env, file or default."""
+    """Print every option, vault and scope with its values and what decided them: flag, env, file or default."""
     values, config = _values(session), session.config
     if session.as_json:
-        found = {name: {"value": _plain(value), "origin": config.origin[name]} for name, value in values.items()}
+        found = {name: {"value": _plain(value), "origin": _origin(session, name)} for name, value in values.items()}
         session.out.json({"config_path": _plain(config.source), "values": found})
         return
     out = session.out
     out.line(f"# {config.source or 'no configuration file; init writes one'}")
     for name, value in values.items():
-        origin = config.origin[name]
+        origin = _origin(session, name)
         note = out.style(f"  # {origin}", "dim") if origin != "default" else ""
         out.line(f"{name} = {harmless(_shown(value))}{note}")
 
 
 @config_.command("get", short_help="Print one value.")
-@click.argument("key")
+@click.argument("key", shell_complete=completing.option_key)
 @examples("second-brain config get chunk_size", "second-brain config get vault_path --json")
 @pass_session
 def get_(session: Session, *, key: str) -> None:
@@ -133,7 +164,7 @@ def get_(session: Session, *, key: str) -> None:
         )
     value = _plain(values[key])
     if session.as_json:
-        session.out.json({"key": key, "value": value, "origin": session.config.origin[key]})
+        session.out.json({"key": key, "value": value, "origin": _origin(session, key)})
     elif isinstance(value, list):
         session.out.lines(map(harmless, value))
     elif value is not None:
@@ -141,8 +172,8 @@ def get_(session: Session, *, key: str) -> None:
 
 
 @config_.command("set", short_help="Give one key a value.")
-@click.argument("key")
-@click.argument("value")
+@click.argument("key", shell_complete=completing.option_key)
+@click.argument("value", shell_complete=completing.option_value)
 @examples(
     "second-brain config set chunk_size 300",
     'second-brain config set exclude_status "archived, done"',
@@ -155,14 +186,20 @@ def set_(session: Session, *, key: str, value: str) -> None:
     Keys of tables are written vaults.NAME.path and scopes.NAME.folders. A file that does not exist is made.
     """
     from second_brain.config import writer  # noqa: PLC0415 - cheap start
+    from second_brain.config.former import written_value  # noqa: PLC0415
 
     path = _file_to_change(session)
+    former = written_value(path, key)
     kept = writer.set_value(path, key, value, vault=session.vault_folder)
     _changed(session, path, key, kept, f"{key} = {_shown(kept)}")
+    if not session.as_json and former is not None and _shown(former) != _shown(kept):
+        session.out.line(harmless(f"It was {_shown(former)} before."))
+        if key in _DECIDES_WHAT_IS_STORED:
+            session.out.line("The next sync reads all notes again.")
 
 
 @config_.command("unset", short_help="Take one key out, so that its default holds.")
-@click.argument("key")
+@click.argument("key", shell_complete=completing.option_key)
 @examples("second-brain config unset chunk_size", "second-brain config unset scopes.work")
 @pass_session
 def unset_(session: Session, *, key: str) -> None:
@@ -216,7 +253,7 @@ def list_(session: Session) -> None:
         session.out.json({"chosen": config.vault_name, "vaults": {name: str(path) for name, path in rows.items()}})
         return
     if not rows:
-        session.out.line("No vault is configured. Add one with: second-brain vaults add NAME PATH")
+        session.out.line(session.typable("No vault is configured. Add one with: second-brain vaults add NAME PATH"))
     for name, path in rows.items():
         mark = "*" if name == config.vault_name else " "
         missing = "" if paths.is_folder(path) else "  (this folder does not exist)"
@@ -225,7 +262,7 @@ def list_(session: Session) -> None:
 
 @vaults_.command("add", short_help="Configure a vault under a name.")
 @click.argument("name")
-@click.argument("path")
+@click.argument("path", shell_complete=completing.words(kind="dir"))
 @examples("second-brain vaults add work ~/Work/Notes")
 @pass_session
 def add_(session: Session, *, name: str, path: str) -> None:
@@ -243,10 +280,12 @@ def add_(session: Session, *, name: str, path: str) -> None:
     file = _file_to_change(session)
     kept = writer.set_value(file, f"vaults.{name}.path", paths.literal(paths.tidy(folder)))
     _changed(session, file, f"vaults.{name}.path", kept, f"The vault {name} is {folder}")
+    if not session.as_json:
+        _next(session, f"second-brain sync --vault {shlex.quote(name)}")
 
 
 @vaults_.command("remove", short_help="Take a vault out of the configuration.")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.listed_vault)
 @examples("second-brain vaults remove work")
 @pass_session
 def remove_(session: Session, *, name: str) -> None:

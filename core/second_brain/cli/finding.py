@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from second_brain.cli.commands import command, examples, pass_session
+from second_brain.cli.completing import words
+from second_brain.cli.wording import plural
 from second_brain.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -34,18 +36,25 @@ class _Show:
 @click.option("--top-k", type=int, default=10, show_default=True, help="The most notes to show, 1 to 50.")
 @click.option("--folder", multiple=True, help="Only notes in or below this folder; repeatable, any of them.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag or one below it; repeatable, all of them.")
-@click.option("--after", "modified_after", metavar="DATE", help="Only notes changed on or after this ISO date.")
-@click.option("--before", "modified_before", metavar="DATE", help="Only notes changed on or before this ISO date.")
+@click.option(
+    "--after", "modified_after", metavar="DATE", help='Only notes changed then or later: an ISO date, 30d, "last week".'
+)
+@click.option("--before", "modified_before", metavar="DATE", help="Only notes changed then or before.")
 @click.option("--exclude-folder", multiple=True, help="No notes in or below this folder; repeatable.")
 @click.option("--exclude-tag", "exclude_tags", multiple=True, help="No notes with this tag; repeatable.")
-@click.option("--ranking", metavar="best|meaning|words", help="How to rank; the configured ranking, else best.")
+@click.option(
+    "--ranking",
+    metavar="best|meaning|words",
+    help="How to rank; the configured ranking, else best.",
+    shell_complete=words("best", "meaning", "words"),
+)
 @click.option("--why", is_flag=True, help="Say for every hit why it was found.")
 @click.option("--why-not", metavar="NOTE", help="Say instead why this note is not among the hits, or where it is.")
 @click.option("--paths", is_flag=True, help="Print only the paths of the notes, one a line.")
 @click.option("--rag", is_flag=True, help="Print exactly what the tool rag_search answers (passages, JSON).")
 @examples(
     'second-brain search "how do I get candle grease out of cloth?"',
-    "second-brain search 'tag:homelab after:30d \"node drain\" -draft'",
+    "second-brain search 'tag:homelab after:2026-01-01 \"kubectl drain\" -draft'",
     "second-brain search boiler --folder 02-Areas --after 2026-01-01 --why",
     "second-brain search --tag type/howto --paths",
 )
@@ -80,11 +89,30 @@ def _request(session: Session, arguments: dict[str, Any]) -> Request:
     given = {key: value for key, value in arguments.items() if value not in ((), None)}
     if session.scope.ranking:
         given.setdefault("ranking", session.scope.ranking)
+    for name in ("modified_after", "modified_before"):
+        if name in given:
+            given[name] = _moment(name, given[name], end=name == "modified_before")
     return session.brain.request(**given)
+
+
+def _moment(parameter: str, text: str, *, end: bool = False) -> str:
+    """A date as the query grammar takes it, for tools, which take ISO 8601 alone.  Raises `InvalidParameter`."""
+    from second_brain.search import dates  # noqa: PLC0415 - cheap start
+
+    now = dates.local_now()
+    if dates.moment_of(text, now=now, end=end) is None:
+        raise InvalidParameter(
+            f"{parameter}: {text[:80]!r} is not a date",
+            hint=f'Give {dates.ACCEPTED}, or how long ago, as in 30d, yesterday, "last week".',
+            parameter=parameter,
+        )
+    ago = dates.relative_moment(text, now=now, end=end)
+    return text if ago is None else ago.isoformat()
 
 
 def _answer(session: Session, request: Request, text: str, show: _Show, started: float) -> None:
     from second_brain.cli import hit_text  # noqa: PLC0415 - cheap start
+    from second_brain.search.request import MOST_RESULTS  # noqa: PLC0415
 
     out = session.out
     answer = session.asking.search(request, explain=show.why or session.as_json)
@@ -97,6 +125,10 @@ def _answer(session: Session, request: Request, text: str, show: _Show, started:
         return
     if show.paths:
         out.lines(hit.path for hit in answer.hits)
+        if len(answer.hits) < answer.total:
+            out.note(
+                f"{len(answer.hits)} of {plural(answer.total, 'note')}; --top-k shows more, at most {MOST_RESULTS}."
+            )
     else:
         seconds = time.perf_counter() - started
         hit_text.show_answer(out, request, answer, root=session.root, seconds=seconds, why=show.why)
@@ -106,7 +138,7 @@ def _answer(session: Session, request: Request, text: str, show: _Show, started:
     if request.query.text and request.ranking != "words" and 0 < done < total:
         out.warn(f"{total - done} of {total} passages are not embedded yet: second-brain sync goes on with them.")
     if show.paths and not answer.hits:
-        out.note(answer.message)
+        out.note(hit_text.in_query_words(answer.message))
 
 
 def _explain(session: Session, request: Request, text: str, note: str) -> None:
@@ -115,8 +147,8 @@ def _explain(session: Session, request: Request, text: str, note: str) -> None:
         session.out.json({"query": text, "path": found.path, "rank": found.rank, "reasons": list(found.reasons)})
         return
     out = session.out
-    rank = "is not among them" if found.rank is None else f"is number {found.rank}"
-    out.line(f"{out.place(found.path, 0, session.root)} {rank}:")
+    absent = " is not among them" if found.rank is None else ""  # the reasons begin with the rank
+    out.line(f"{out.place(found.path, 0, session.root)}{absent}:")
     out.lines(f"  {reason}" for reason in found.reasons)
 
 
@@ -124,12 +156,12 @@ def _rag_search(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     refused = [key for key, value in arguments.items() if value not in ((), None, "") and key not in _RAG_TAKES]
     if refused:
         raise click.UsageError(f"--rag has no {', '.join(refused)}: rag_search knows folder, tag, after and top-k.")
-    filters = _filters(arguments["folder"], arguments["tags"], arguments["modified_after"])
+    filters = _filters(session, arguments["folder"], arguments["tags"], arguments["modified_after"])
     return session.asking.rag(answer=False, query=arguments["query"], filters=filters, top_k=arguments["top_k"])
 
 
 def _filters(
-    folders: tuple[str, ...], tags: tuple[str, ...], since: str | None, text: str = ""
+    session: Session, folders: tuple[str, ...], tags: tuple[str, ...], since: str | None, *, text: str = ""
 ) -> dict[str, Any] | None:
     """The filters object of the ``rag`` tools."""
     found = _object(text)
@@ -146,7 +178,8 @@ def _filters(
     if tags:
         found["tags"] = list(tags)
     if since:
-        found["modified_since"] = since
+        session.options["filters.modified_since"] = "--after"
+        found["modified_since"] = _moment("filters.modified_since", since)
     return found or None
 
 
@@ -171,7 +204,9 @@ def _object(text: str) -> dict[str, Any]:
 @click.option("--recency-boost", type=float, default=0.0, show_default=True, help="Lift new notes, 0 to 1.")
 @click.option("--folder", multiple=True, help="Only notes in or below this folder.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; repeatable, all of them.")
-@click.option("--after", "since", metavar="DATE", help="Only notes changed on or after this ISO date.")
+@click.option(
+    "--after", "since", metavar="DATE", help='Only notes changed then or later: an ISO date, 30d, "last week".'
+)
 @click.option(
     "--filters", default="", metavar="JSON", help="The filters object of rag_query; the other filters join it."
 )
@@ -207,7 +242,7 @@ def query_(
     found = session.asking.rag(
         answer=True,
         query=text,
-        filters=_filters(folder, tags, since, filters),
+        filters=_filters(session, folder, tags, since, text=filters),
         top_k=min(top_k, session.config.max_context_chunks) if top_k > 0 else top_k,
         min_score=min_score,
         verbose=not compact,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 BAR = "│ "
 INDENT = "   "
+WHY = "why: "
 SHOWN_CHARS = 800
 """So much of a passage of `query` is shown; ``--full`` shows all."""
 
@@ -30,10 +32,15 @@ def show_answer(out: Output, request: Request, answer: Answer, *, root: Path | N
     for wrong, right in answer.corrections:
         out.line(out.style(f"searched {right} for {wrong}", "yellow"))
     if not answer.hits:
-        out.line(harmless(answer.message))
+        out.line(harmless(in_query_words(answer.message)))
     for number, hit in enumerate(answer.hits, start=1):
         out.line()
         show_hit(out, hit, number, root=root, why=why)
+
+
+def in_query_words(message: str) -> str:
+    """What an empty answer means, with the filters as the query grammar and the options call them."""
+    return re.sub(r"\bmodified_(?=(?:after|before)[= ])", "", message)
 
 
 def show_hit(out: Output, hit: Hit, number: int, *, root: Path | None, why: bool = False) -> None:
@@ -49,9 +56,10 @@ def show_hit(out: Output, hit: Hit, number: int, *, root: Path | None, why: bool
         ago(hit.modified, time.time()),
         hit.note,
     ]
-    out.line(INDENT + out.style(harmless(" · ".join(fact for fact in facts if fact)), "dim"))
+    for line in _hanging(out, " · ".join(fact for fact in facts if fact)):
+        out.line(INDENT + out.style(line, "dim"))
     if why:
-        out.line(f"{INDENT}why: {harmless(reasons(hit.evidence))}")
+        out.lines(INDENT + line for line in _hanging(out, f"{WHY}{reasons(hit.evidence)}", len(WHY)))
 
 
 def reasons(evidence: Evidence) -> str:
@@ -82,6 +90,17 @@ def passage(out: Output, text: str, marks: Sequence[tuple[int, int]] = (), *, in
         yield (bar + out.marked(text[start:end], inside)).rstrip()
 
 
+def _hanging(out: Output, text: str, hang: int = 0) -> list[str]:
+    """The lines of *text* behind `INDENT`, on a terminal wrapped to its width with *hang* columns before the later ones."""
+    text = harmless(text)
+    if not out.terminal:
+        return [text]
+    import textwrap  # noqa: PLC0415 - only on a terminal
+
+    room = max(20, out.width - len(INDENT))
+    return textwrap.wrap(text, room, subsequent_indent=" " * hang, break_on_hyphens=False)
+
+
 def _stretches(text: str, room: int) -> Iterator[tuple[int, int]]:
     """(start, end) of each printed line: the lines of *text*, broken between words where longer than *room* (0: never)."""
     start = 0
@@ -100,9 +119,17 @@ def _heading(out: Output, query: Query, answer: Answer, seconds: float) -> str:
     asked = out.style(harmless(plain_words(query)), "bold")
     if not answer.hits:
         return asked
-    how = f" {RANKED[answer.ranking]}" if query.terms else ", newest first"
+    how = f" {_ranked(answer)}" if query.terms else ", newest first"
     counted = f"{len(answer.hits)} of {plural(answer.total, 'note')}{how}, {seconds * 1000:.0f} ms"
     return f"{asked}\n{out.style(counted, 'dim')}"
+
+
+def _ranked(answer: Answer) -> str:
+    """By what the hits were really found: words or meaning may have had no part in it."""
+    matched = {hit.matched for hit in answer.hits}
+    if len(matched) == 1 and matched <= RANKED.keys():
+        return RANKED[matched.pop()]
+    return RANKED[answer.ranking]
 
 
 def answer_json(query: str, answer: Answer) -> dict[str, Any]:

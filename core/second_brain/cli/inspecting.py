@@ -50,11 +50,17 @@ def _status_rows(session: Session, found: dict[str, Any]) -> Iterator[tuple[str,
     if not session.scope.scope.whole_vault:
         yield "scope", session.scope_text
     yield "notes", f"{found['notes']:,} indexed, {plural(found['links'], 'link')}"
-    yield "changes", f"{behind} since the last sync: second-brain sync" if behind else "none since the last sync"
+    yield (
+        "changes",
+        f"{behind} since the last sync: {session.typable('second-brain sync')}"
+        if behind
+        else "none since the last sync",
+    )
     waiting = f", {found['pending']:,} waiting" if found["pending"] else ""
     yield "meaning", f"{found['embedded']:,} of {plural(found['passages'], 'passage')} embedded{waiting}"
     yield "model", found["model"] or "none yet"
-    yield "last sync", ago(synced, time.time()) if synced else "never"
+    if session.scope.scope.whole_vault:  # a scope does not tell what happens outside of it
+        yield "last sync", ago(synced, time.time()) if synced else "never"
     worker = found["worker"]
     yield "watching", f"process {worker['pid']} keeps it current ({worker['mode']})" if worker else "nobody now"
     of_size = "" if found["database_bytes"] is None else f" ({size(found['database_bytes'])})"

@@ -38,8 +38,8 @@ def _lines(_: click.Context, param: click.Parameter, text: str | None) -> tuple[
 @examples(
     'second-brain read "Quiet Radiators"',
     "second-brain read 02-Areas/Boat/Wagtail.md --outline",
-    'second-brain read Wagtail --section "Winter" --section "Engine"',
-    'second-brain read "[[Wagtail#Engine]]" --json',
+    'second-brain read Wagtail --section "Things she does" --section Papers',
+    'second-brain read "[[Wagtail#Papers]]" --json',
 )
 @pass_session
 def read_(

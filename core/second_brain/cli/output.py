@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from second_brain.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36", "mark": "1;33"}
@@ -39,10 +39,14 @@ def harmless(text: str) -> str:
 
 
 class Output:
-    """One command's two streams.  Styles are given by name and do nothing where colours are off."""
+    """One command's two streams.  Styles are given by name and do nothing where colours are off.
+
+    Messages go through `typable`, which makes the commands that they name such as can be typed.
+    """
 
     def __init__(self) -> None:
         self.terminal = sys.stdout.isatty()
+        self.typable: Callable[[str], str] = str
         self._signs = {} if _is_utf8(sys.stdout) else _ASCII
         self._colour = _wants_colour(sys.stdout)
         self._links = self._colour and self.terminal and os.environ.get("TERM", "") != "linux"
@@ -103,12 +107,12 @@ class Output:
     def warn(self, text: str) -> None:
         """A sentence to standard error."""
         self.flush()
-        sys.stderr.write(f"{_label(sys.stderr, 'warning:', 'yellow')} {harmless(text)}\n")
+        sys.stderr.write(f"{_label(sys.stderr, 'warning:', 'yellow')} {harmless(self.typable(text))}\n")
 
     def note(self, text: str) -> None:
         """Something by the way, to standard error."""
         self.flush()
-        sys.stderr.write(harmless(text) + "\n")
+        sys.stderr.write(harmless(self.typable(text)) + "\n")
 
     def flush(self) -> None:
         """Deliver what was written, so that both streams keep their order."""

@@ -1,4 +1,4 @@
-"""What all commands share: the global options, and the configuration and library that follow from them."""
+"""What all commands share: what the global options say, and the configuration and library that follow from it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from second_brain.cli.command_lines import typable, with_options
 from second_brain.cli.output import Output
 from second_brain.errors import ConfigError, InvalidParameter
 
@@ -18,12 +17,14 @@ if TYPE_CHECKING:
     from second_brain.service import SecondBrain
 
 DEMO = "demo"
-GLOBAL_HINT = "Global options (--config, --vault, --scope, --json, …) may stand here too: second-brain --help"
 
 
 @dataclass(slots=True)
 class Session:
-    """One run of the program.  The global options fill it; the configuration is read when a command first asks."""
+    """One run of the program.  The global options fill it; the configuration is read when a command first asks.
+
+    `options` are those of the command by the names of its arguments, as in ``{"top_k": "--top-k"}``.
+    """
 
     config_path: Path | None = None
     vault: str | None = None
@@ -33,11 +34,30 @@ class Session:
     as_json: bool = False
     verbose: bool = False
     out: Output = field(default_factory=Output)
+    options: dict[str, str] = field(default_factory=dict)
+    _chosen: str | None = None
     _config: Config | None = None
     _scope: NamedScope | None = None
     _brain: SecondBrain | None = None
     _asked: bool = False
     _log: list[Handler] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.out.typable = self.typable
+
+    def typable(self, text: str) -> str:
+        """*text* whose commands can be typed here, and concern the vault and the index of this run."""
+        given = {
+            "--config": self.config_path,
+            "--vault": self.vault or self._chosen,
+            "--db": self.flags.get("db_path"),
+            "--embedder": self.flags.get("embedder"),
+        }
+        return typable(text, [str(part) for item in given.items() if item[1] is not None for part in item])
+
+    def as_typed(self, text: str, parameter: str | None) -> str:
+        """*text* of an error about *parameter* with the options of this command in the place of argument names."""
+        return with_options(text, self.options, parameter)
 
     @property
     def config(self) -> Config:
@@ -132,6 +152,7 @@ class Session:
         vault = self.vault or self._vault_of_name(config) or self._vault_of_scope(config)
         if vault is None:
             return config
+        self._chosen = vault
         flags = self.flags
         if vault == DEMO and DEMO not in config.vaults and not Path(DEMO).is_dir():
             vault = str(demo_vault())
@@ -211,103 +232,3 @@ def start_logging(config: Config, out: Output, *, verbose: bool) -> list[Handler
         logger.addHandler(handler)
     logger.propagate = False
     return handlers
-
-
-class _Given(click.ParamType[Any]):
-    """A text, or with *kind* what it makes of it, that says something: an empty value is a slip of a script, never meant."""
-
-    name = "text"
-
-    def __init__(self, kind: type[str | Path] = str) -> None:
-        self._kind = kind
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not str(value).strip():
-            self.fail("it is empty. Give a value, or leave the option out.", param, ctx)
-        return self._kind(value)
-
-
-_OURS = "global_"
-"""So begin the names of the global options, for a command may have an argument of that name."""
-
-# --- global options --------------------------------------------------------------------------------------------------
-
-
-def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    """Keep a global option, wherever it stood; one behind the subcommand goes before one in front of it."""
-    session = ctx.find_object(Session)
-    if session is None or value is None or value in ((), False):
-        return
-    name = (param.name or "").removeprefix(_OURS)
-    if name == "scopes":
-        session.scopes += value
-    elif name in ("db_path", "embedder"):
-        session.flags[name] = value
-    else:
-        setattr(session, name, value)
-
-
-def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's signature
-    if value and not ctx.resilient_parsing:
-        from second_brain import __version__  # noqa: PLC0415
-
-        click.echo(f"second-brain {__version__}")
-        ctx.exit()
-
-
-def global_options() -> list[click.Parameter]:
-    """Fresh copies of the options that every command takes."""
-    text, path = _Given(), _Given(Path)
-    shared: dict[str, Any] = {"expose_value": False, "callback": _remember}
-    return [
-        click.Option(
-            ["--config", "global_config_path"], type=path, metavar="PATH", help="The configuration file.", **shared
-        ),
-        click.Option(
-            ["--vault", "global_vault"],
-            type=text,
-            metavar="NAME|PATH",
-            help='A configured vault, a folder, or "demo".',
-            **shared,
-        ),
-        click.Option(["--db", "global_db_path"], type=path, metavar="PATH", help="The index database.", **shared),
-        click.Option(
-            ["--name", "global_name"],
-            type=text,
-            metavar="NAME",
-            help="The configured vault of that name (the server's name, for agents).",
-            **shared,
-        ),
-        click.Option(
-            ["--scope", "global_scopes"],
-            type=text,
-            multiple=True,
-            metavar="FOLDER|NAME",
-            help="See only this folder or configured scope; several folders widen.",
-            **shared,
-        ),
-        click.Option(
-            ["--embedder", "global_embedder"],
-            type=text,
-            metavar="WHICH",
-            help="auto, builtin, ollama, or a model's folder.",
-            **shared,
-        ),
-        click.Option(
-            ["--json", "global_as_json"], is_flag=True, help="Print one JSON object instead of text.", **shared
-        ),
-        click.Option(
-            ["-v", "--verbose", "global_verbose"],
-            is_flag=True,
-            help="Log more; show details of unexpected errors.",
-            **shared,
-        ),
-        click.Option(
-            ["--version"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_version,
-            help="Print the version and end.",
-        ),
-    ]

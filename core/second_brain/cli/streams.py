@@ -61,6 +61,8 @@ def take_standard_streams() -> None:
         os.open(os.devnull, os.O_RDONLY if descriptor == 1 else os.O_RDWR)
     sys.stdout = _Output(*_parts(sys.stdout, 1))
     sys.stderr = _Messages(*_parts(sys.stderr, 2))
+    # Whoever asks how wide the terminal is asks these, and they have just been detached.
+    sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr  # type: ignore[misc]  # final only for those who do not replace them
 
 
 def let_go() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from second_brain.cli.commands import command, examples, pass_session
+from second_brain.cli.completing import words
 from second_brain.cli.interrupts import INTERRUPTED
 from second_brain.cli.progress import shown_progress
 from second_brain.cli.stopping import stopped_by_signals
@@ -31,8 +32,14 @@ _SHOWN_ERRORS = 20
     show_default=True,
     metavar="full|incremental|file",
     help="Read all notes anew, only what changed, or one note.",
+    shell_complete=words("full", "incremental", "file"),
 )
-@click.option("--file-path", metavar="PATH", help="The note of --mode file, absolute or from the vault's root.")
+@click.option(
+    "--file-path",
+    metavar="PATH",
+    help="The note of --mode file, absolute or from the vault's root.",
+    shell_complete=words(kind="file"),
+)
 @click.option("--words-only", is_flag=True, help="Leave the meaning for later: fast, and enough to search by words.")
 @examples(
     "second-brain sync",
@@ -114,7 +121,7 @@ def summary(outcome: SyncOutcome) -> str:
     if notes.moved:
         parts.append(f"{notes.moved:,} moved")
     if notes.deleted:
-        parts.append(f"{notes.deleted:,} removed")
+        parts.append(f"{notes.deleted:,} no longer indexed")
     text = ", ".join(parts) + "."
     if vectors is not None and (vectors.embedded or vectors.waiting):
         text += f" {plural(vectors.embedded, 'passage')} embedded in {vectors.seconds:.1f} s"

@@ -6,39 +6,45 @@ import math
 import os
 import shlex
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from second_brain.cli.command_lines import NAME, program
 from second_brain.cli.commands import command, examples, pass_session
+from second_brain.cli.completing import words
 from second_brain.cli.output import harmless
+from second_brain.cli.overview import overview_json, show_overview
 from second_brain.cli.progress import shown_progress
-from second_brain.cli.session import DEMO
+from second_brain.cli.session import DEMO, demo_vault
 from second_brain.cli.stopping import stopped_by_signals
 from second_brain.cli.syncing import stoppable, sync_json
 from second_brain.cli.wording import plural
 from second_brain.errors import NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from second_brain.cli.session import Session
-    from second_brain.search.answer import Answer
+    from second_brain.search.answer import Answer, Hit
 
 QUESTION = "how do I get candle grease out of cloth?"
 OTHER_QUESTION = "bring back the old version of the cluster"
 SHOWN = 3
+DAY = 86_400
 
 
 @command("try", short_help="Index the demo vault (or yours) and answer a question.")
-@click.argument("vault", default="")
+@click.argument("vault", default="", shell_complete=words(kind="dir"))
 @click.argument("question", default="")
 @click.option(
     "--wait",
-    type=click.FloatRange(min=0, max=86_400),
+    type=float,
     default=60.0,
     show_default=True,
     metavar="SECONDS",
     callback=lambda _context, _parameter, value: _seconds(value),
-    help="How long to compute meaning before answering; Ctrl-C answers at once.",
+    help="How long to compute meaning before answering, up to a day; Ctrl-C answers at once.",
 )
 @examples(
     "second-brain try",
@@ -49,22 +55,23 @@ SHOWN = 3
 def try_(session: Session, *, vault: str, question: str, wait: float) -> None:
     """Index VAULT (default: the demo vault that comes with the program), answer QUESTION, and say what to try next.
 
-    The vault is only ever read; its index goes to your account's data folder.
+    Without a question a vault of your own is shown at a glance. It is only ever read; its index goes to your account's
+    data folder. --json prints the answer as search does, without a question {"notes", "folders", "tags", "newest"}.
     """
     folder, asked = _meant(vault, question)
     _choose(session, folder)
     session.brain.require_whole_vault("try")
+    demo = session.root == demo_vault()
+    asked = asked or (QUESTION if demo else "")
     if session.as_json:
-        from second_brain.cli.hit_text import answer_json  # noqa: PLC0415 - cheap start
-
         _index(session, wait)
-        request = session.brain.request(query=asked, top_k=SHOWN)
-        session.out.json(answer_json(asked, session.brain.search(request, explain=True)))
+        session.out.json(_answer_json(session, asked) if asked else overview_json(session))
         return
     out = session.out
     out.line(out.style("Second Brain", "bold") + f"  {harmless(str(session.root))}")
     _index(session, wait)
-    _suggest(session, _answer(session, asked), demo=not folder)
+    hits = _answer(session, asked).hits if asked else show_overview(session)
+    _suggest(session, hits, demo=demo, asked=bool(asked))
 
 
 def _meant(vault: str, question: str) -> tuple[str, str]:
@@ -73,7 +80,7 @@ def _meant(vault: str, question: str) -> tuple[str, str]:
 
     if vault and not question and not paths.is_folder(paths.typed(vault)) and (" " in vault or vault.endswith("?")):
         return "", vault
-    return vault, question or QUESTION
+    return vault, question
 
 
 def _choose(session: Session, folder: str) -> None:
@@ -98,6 +105,8 @@ def _choose(session: Session, folder: str) -> None:
 def _seconds(value: float) -> float:
     if not math.isfinite(value):
         raise click.BadParameter("it is no number of seconds")
+    if not 0 <= value <= DAY:
+        raise click.BadParameter(f"{value:g} is not between 0 and {DAY} seconds, which is a day.")
     return value
 
 
@@ -121,9 +130,17 @@ def _index(session: Session, wait: float) -> None:
         if vectors.embedded:
             session.out.line(f"{plural(vectors.embedded, 'passage')} embedded in {vectors.seconds:.1f} s.")
         if vectors.waiting and not vectors.unavailable:
-            session.out.line(f"{plural(vectors.waiting, 'passage')} left for: second-brain sync")
+            left = f"{plural(vectors.waiting, 'passage')} left for: second-brain sync"
+            session.out.line(harmless(session.typable(left)))
     for warning in sync_json(outcome)["warnings"]:
         session.out.warn(warning)
+
+
+def _answer_json(session: Session, question: str) -> dict[str, Any]:
+    from second_brain.cli.hit_text import answer_json  # noqa: PLC0415 - cheap start
+
+    request = session.brain.request(query=question, top_k=SHOWN)
+    return answer_json(question, session.brain.search(request, explain=True))
 
 
 def _answer(session: Session, question: str) -> Answer:
@@ -141,15 +158,18 @@ def _answer(session: Session, question: str) -> Answer:
     return answer
 
 
-def _suggest(session: Session, answer: Answer, *, demo: bool) -> None:
-    """Three commands that work as they stand."""
+def _suggest(session: Session, hits: Sequence[Hit], *, demo: bool, asked: bool) -> None:
+    """Three commands that work as they stand; before them how to ask, where nothing was."""
     where = shlex.quote(session.vault or DEMO)
     tags = session.brain.facets().tags
     tag = next((name for name in tags if name.startswith("type/")), next(iter(tags), ""))
     commands = [f'second-brain search "{OTHER_QUESTION}" --why --vault {where}'] if demo else []
-    commands += [f"second-brain read {shlex.quote(hit.wikilink[2:-2])} --vault {where}" for hit in answer.hits[:1]]
+    commands += [f"second-brain read {shlex.quote(hit.wikilink[2:-2])} --vault {where}" for hit in hits[:1]]
     commands += [f"second-brain search --tag {shlex.quote(tag)} --top-k 5 --vault {where}"] if tag else []
     commands += [f"second-brain status --vault {where}", f"second-brain watch --vault {where}"]
     session.out.line()
     session.out.line(session.out.style("Try next", "bold"))
-    session.out.lines(f"  {harmless(line)}" for line in commands[:SHOWN])
+    called = program()
+    if not asked:
+        session.out.line(f'  {called} search "your question in your own words" --vault {harmless(where)}')
+    session.out.lines(f"  {called}{harmless(line.removeprefix(NAME))}" for line in commands[:SHOWN])

@@ -34,7 +34,7 @@ class _Told:
             self._out.flush()
 
     def changed(self, report: SyncReport) -> None:
-        counts = ((report.processed, "read"), (report.moved, "moved"), (report.deleted, "removed"))
+        counts = ((report.processed, "read"), (report.moved, "moved"), (report.deleted, "no longer indexed"))
         done = ", ".join(f"{count:,} {what}" for count, what in counts if count)
         self.tell(
             "changed",

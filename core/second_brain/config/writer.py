@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from second_brain.config import guard, paths, template, values
+from second_brain.config import guard, paths, template, values, vault_names
 from second_brain.config.loader import check_together
 from second_brain.config.options import BY_NAME, RETIRED, SECTIONS, Option
 from second_brain.config.source import Source, nearest, read_source, read_text, unknown
@@ -95,6 +95,8 @@ def set_value(path: Path, key: str, value: Any, *, vault: Path | None = None) ->
             table = _child_table(table, name, key)
         table[keys[-1]] = list(accepted) if isinstance(accepted, tuple) else accepted
         _check(path, document)
+        if named is not None:
+            vault_names.refuse_hidden(path, document.unwrap())
         _replace(path, document.as_string())
     return accepted
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 POOL = 200
 """So many notes of each ranking take part in the fusion."""
+NO_WORD = "No note{} has any of these words; these are the nearest in meaning."
 
 
 class QueryEmbedder(Protocol):
@@ -240,6 +241,7 @@ def _best(
     )
     scores = fusion.fuse(candidates, weight)
     kept = fusion.worth_showing(candidates)
+    found_by_words = _count(ranking.score, allowed)
     is_named = np.array([place in named for place in places.tolist()], dtype=np.bool_)
     order = np.lexsort((places, -scores, ~is_named))
     order = order[kept[order]][: request.top_k]
@@ -252,8 +254,13 @@ def _best(
         cosines={place: passage.cosine for place, passage in nearest.items()},
         passages={place: nearest[place].chunk for place in best if place in nearest},
         named=named,
-        total=max(_count(ranking.score, allowed), int(kept.sum())),
+        warnings=[_no_word(allowed)] if best and not found_by_words else [],
+        total=max(found_by_words, int(kept.sum())),
     )
+
+
+def _no_word(allowed: NDArray[np.bool_] | None) -> str:
+    return NO_WORD.format("" if allowed is None else " that passes the filters")
 
 
 def _confidence(ranking: WordRanking, cosines: NDArray[np.float64]) -> float:

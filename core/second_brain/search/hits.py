@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from second_brain import tokencount
-from second_brain.errors import VaultUnavailable
+from second_brain.errors import SecondBrainError, VaultUnavailable
 from second_brain.index import best_chunks, catalog, chunk_lines, vectors
 from second_brain.index.schema import value_key
 from second_brain.index.term_batch import FIELDS
@@ -48,7 +48,7 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
         try:
             note = None if unavailable else tools.read(row.path)
         except VaultUnavailable as error:
-            unavailable = error.message
+            unavailable = SecondBrainError(error.message).sentences
         near = lines.get(scored.passages.get(place, -1))
         snippet = Snippet()
         if note is not None:

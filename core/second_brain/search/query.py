@@ -178,7 +178,7 @@ _PLAIN = re.compile(r"\S+")
 _EXCLUDES = re.compile(r'-(?=["#\[]|(?![A-Za-z0-9]{1,2}(?!\S))\w)')
 """One or two letters after a dash are an option of a command (``ssh -T``, ``rm -rf``), which people paste."""
 _PHRASE = re.compile(r'"([^"]*)"')
-_KEYED = re.compile(r'(folder|tag|path|title|after|before):(?:"([^"]*)"|(?!")(\S+))', re.IGNORECASE)
+_KEYED = re.compile(r'(folder|tag|path|title|after|before):(?:"([^"]*)"|(?!")(\S+)|(?!\S))', re.IGNORECASE)
 _HASH_TAG = re.compile(
     r"#([^\s!-,.:-@\[-^`{-~\u2000-\u200c\u200e-\u206f\u3000-\u303f]+)(?!\S)"
 )  # no punctuation but -_/
@@ -244,8 +244,9 @@ class _Reading:
         return True
 
     def _keyed(self, match: re.Match[str], excluded: bool) -> bool:  # noqa: FBT001
-        key, value = match[1].lower(), match[2] if match[3] is None else match[3]
+        key, value = match[1].lower(), match[2] or match[3] or ""
         if not value.strip():
+            self._notes.append(f"{key}: has no value right behind the colon; searched as text")
             return False
         if key in ("after", "before"):
             problem = "cannot be excluded" if excluded else self._moment(key, value)

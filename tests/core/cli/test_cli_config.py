@@ -135,3 +135,55 @@ def test_a_named_scope_brings_its_vault_and_ranking(cli, vault, tmp_path):
     found = cli("--scope", "work", "search", "boiler", "--json").json
     assert [hit["path"] for hit in found["hits"]] == ["Job/a.md"]
     assert found["ranking"] == "words"
+
+
+def test_every_vault_and_scope_is_shown_under_the_keys_that_set_takes(cli, vault):
+    cli("vaults", "add", "notes", vault)
+    given = {"folders": ["Home", "Cluster"], "tags": ["home"], "vault": "notes", "ranking": "words", "allow_sync": True}
+    for key, value in given.items():
+        text = ",".join(value) if isinstance(value, list) else str(value)
+        assert cli("config", "set", f"scopes.at work.{key}", text).code == 0
+    shown = cli("config", "show").out.splitlines()
+    assert f'vaults.notes.path = "{vault}"  # file' in shown
+    assert "vaults.notes.db = (not set)  # file" in shown
+    assert 'scopes.at work.folders = ["Home", "Cluster"]  # file' in shown
+    values = cli("config", "show", "--json").json["values"]
+    for key, value in {**given, "excluded": [], "profile": "core"}.items():
+        assert values[f"scopes.at work.{key}"] == {"value": value, "origin": "file"}
+        assert cli("config", "get", f"scopes.at work.{key}", "--json").json["value"] == value
+
+
+def test_a_change_tells_the_former_value(cli):
+    first = cli("config", "set", "exclude_globs", "Templates/**").out
+    assert 'It was [".obsidian/**"' in first
+    assert 'It was ["Templates/**"] before.' in cli("config", "set", "exclude_globs", "Archive/**").out
+    assert "before" not in cli("config", "set", "exclude_globs", "Archive/**").out
+    cli("config", "set", "scopes.a.b.folders", "Home")
+    assert 'It was ["Home"] before.' in cli("config", "set", "scopes.a.b.folders", "Cluster").out
+    assert "It was" not in cli("config", "set", "vault_path", ".").out
+
+
+def test_the_former_value_is_told_without_a_password(cli):
+    cli("config", "set", "ollama_url", "http://user:hunter2@127.0.0.1:9")
+    told = cli("config", "set", "ollama_url", "http://127.0.0.1:9").out
+    assert 'It was "http://***@127.0.0.1:9" before.' in told
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "again"),
+    [
+        ("inline_tags", "false", True),
+        ("redact_patterns", "secret[0-9]+", True),
+        ("chunk_size", "100", False),
+        ("exclude_status", "draft", False),
+        ("exclude_globs", "Templates/**", False),
+        ("embedder", "ollama", False),
+        ("follow_symlinks", "true", False),
+    ],
+)
+def test_a_change_that_makes_all_notes_be_read_again_says_so(cli, vault, key, value, again):
+    cli("init", "--vault", vault)
+    cli("sync", "--words-only")
+    told = cli("config", "set", key, value).out
+    assert ("The next sync reads all notes again." in told) is again
+    assert cli("sync", "--words-only", "--json").json["processed"] == (5 if again else 0)

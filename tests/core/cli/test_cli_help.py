@@ -6,7 +6,8 @@ import click
 import pytest
 
 from second_brain.cli.app import program
-from second_brain.cli.session import Session, global_options
+from second_brain.cli.global_options import global_options
+from second_brain.cli.session import Session
 
 
 def _commands():

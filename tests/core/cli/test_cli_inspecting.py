@@ -87,3 +87,29 @@ def test_without_a_vault_the_way_out_is_named(cli):
     result = cli("sync")
     assert result.code == 1
     assert "--vault" in result.err
+
+
+def test_the_last_sync_is_told_of_the_whole_vault_alone(ask):
+    assert "\nlast sync just now\n" in ask("status").out
+    assert "\nlast sync" not in ask("status", "--scope", "Home").out
+
+
+def test_one_note_in_one_folder_is_said_so(cli, tmp_path):
+    (tmp_path / "One" / "Only").mkdir(parents=True)
+    (tmp_path / "One" / "a.md").write_text("# Alpha\n", "utf-8")
+    cli("--vault", tmp_path / "One", "sync", "--words-only")
+    said = cli("--vault", tmp_path / "One", "doctor").out
+    assert " 1 note in 2 folders: " in said
+    assert " 1 note: " in said
+
+
+def test_where_a_hit_stands_is_said_once(ask):
+    told = ask("search", "boiler", "--why-not", "Boiler", "--ranking", "words")
+    assert told.out == "Home/Boiler.md:\n  It is hit 1.\n"
+
+
+def test_notes_that_are_shut_out_later_are_not_called_removed(cli, indexed):
+    (indexed / ".secondbrainignore").write_text("Cluster/\n", "utf-8")
+    assert cli("--vault", indexed, "sync", "--words-only").out.startswith(
+        "0 notes read, 3 unchanged, 2 no longer indexed."
+    )

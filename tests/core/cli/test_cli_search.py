@@ -93,7 +93,7 @@ def test_an_empty_answer_names_each_filter(ask):
     [
         (["--folder", "Hoem"], "folder", "Home"),
         (["--tag", "homelb"], "tags", "homelab"),
-        (["--after", "last week"], "modified_after", None),
+        (["--after", "some week"], "modified_after", None),
         (["--before", "2026-13-01"], "modified_before", None),
         (["--top-k", "51"], "top_k", None),
         (["--ranking", "fast"], "ranking", "best"),

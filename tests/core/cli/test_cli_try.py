@@ -44,6 +44,40 @@ def test_each_suggestion_works(cli, no_model):
         assert cli(*args).code == 0
 
 
+@pytest.mark.parametrize("chosen", ["argument", "option"])
+def test_a_vault_of_ones_own_without_a_question_is_shown_at_a_glance(cli, vault, no_model, chosen):
+    result = cli("try", vault) if chosen == "argument" else cli("try", "--vault", vault)
+    assert (result.code, result.err) == (0, "")
+    assert QUESTION not in result.out
+    for said in ("5 notes, 2 folders, 4 tags", "Cluster (2), Home (2)", "#homelab (2)", "Inbox.md  1 day ago"):
+        assert said in result.out
+    how, *lines = suggestions(result)
+    assert how == f'second-brain search "your question in your own words" --vault {vault}'
+    assert len(lines) == 3
+    assert all(cli(*shlex.split(line)[1:]).code == 0 for line in [how, lines[0], lines[1]])
+
+
+def test_a_vault_at_a_glance_in_json(cli, vault, no_model):
+    found = cli("try", vault, "--json").json
+    assert (found["notes"], found["folders"]) == (5, {"Cluster": 2, "Home": 2})
+    assert next(iter(found["tags"])) == "homelab"
+    assert [hit["path"] for hit in found["newest"]][:2] == ["Inbox.md", "Home/Radiators.md"]
+
+
+def test_an_empty_vault_at_a_glance(cli, tmp_path, no_model):
+    (tmp_path / "Empty").mkdir()
+    result = cli("try", tmp_path / "Empty")
+    assert result.code == 0
+    assert "0 notes, 0 folders, 0 tags" in result.out
+
+
+@pytest.mark.parametrize("wait", ["-1", "86401", "1e9"])
+def test_a_wait_that_is_out_of_range_is_told_in_words(cli, wait):
+    result = cli("try", "--wait", wait)
+    assert result.code == 2
+    assert "is not between 0 and 86400 seconds" in result.err
+
+
 def test_a_sentence_alone_is_a_question_for_the_demo_vault(cli, no_model):
     assert "\nhow do I splice a rope?\n" in cli("try", "how do I splice a rope?").out
 

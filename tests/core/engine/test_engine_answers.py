@@ -136,7 +136,7 @@ def test_a_vault_that_cannot_be_reached_leaves_hits_without_excerpts_and_says_so
     assert {hit.snippet.text for hit in answer.hits} == {""}
     assert {hit.note for hit in answer.hits} == {""}
     assert answer.warnings == (
-        "The vault folder /lost cannot be read: no such folder Excerpts need the notes themselves.",
+        "The vault folder /lost cannot be read: no such folder. Excerpts need the notes themselves.",
     )
 
 

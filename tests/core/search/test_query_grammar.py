@@ -188,12 +188,19 @@ def test_of_several_dates_the_narrowest_count():
     ("text", "words", "notes"),
     [
         ("after:foo bar", ("after:foo", "bar"), ("after:foo is not a date; searched as text",)),
+        ("tag:", ("tag:",), ("tag: has no value right behind the colon; searched as text",)),
+        ("Title: minutes", ("Title:", "minutes"), ("title: has no value right behind the colon; searched as text",)),
+        ('folder:"" x', ('folder:""', "x"), ("folder: has no value right behind the colon; searched as text",)),
         ("before:2026-02-30", ("before:2026-02-30",), ("before:2026-02-30 is not a date; searched as text",)),
         ('after:"not a date"', ('after:"not a date"',), ("after:not a date is not a date; searched as text",)),
         ("folder:../x", ("folder:../x",), ("folder:../x is not a folder of the vault; searched as text",)),
         ("tag:#", ("tag:#",), ("tag:# is not a tag; searched as text",)),
         ("-after:2026", (), ("after:2026 cannot be excluded; searched as text",)),
-        ("after: foo", ("after:", "foo"), ()),
+        (
+            "after: foo",
+            ("after:", "foo"),
+            ("after: has no value right behind the colon; searched as text",),
+        ),
     ],
 )
 def test_a_malformed_filter_is_searched_as_text_and_told(text, words, notes):
