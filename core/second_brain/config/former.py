@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from second_brain.config import paths
 from second_brain.config.options import BY_NAME, SECTIONS
 from second_brain.config.source import read_source
 from second_brain.errors import ConfigError
@@ -20,6 +21,8 @@ def written_value(path: Path, key: str) -> Any:
     """
     option = BY_NAME.get(key)
     default = None if option is None or option.kind == "table" else option.default
+    if paths.file_problem(path):  # a pipe would be waited for
+        return default
     try:
         values = read_source(path).values
     except ConfigError:
