@@ -11,6 +11,7 @@ import click
 
 from second_brain.cli.commands import command, examples, pass_session
 from second_brain.cli.completing import words
+from second_brain.cli.output import harmless
 from second_brain.cli.wording import plural
 from second_brain.errors import InvalidParameter
 
@@ -124,7 +125,7 @@ def _answer(session: Session, request: Request, text: str, show: _Show, started:
         out.json(found)
         return
     if show.paths:
-        out.lines(hit.path for hit in answer.hits)
+        out.lines(harmless(hit.path) if out.terminal else hit.path for hit in answer.hits)
         if len(answer.hits) < answer.total:
             out.note(
                 f"{len(answer.hits)} of {plural(answer.total, 'note')}; --top-k shows more, at most {MOST_RESULTS}."

@@ -81,3 +81,14 @@ def test_nothing_is_wrapped_in_a_pipe(cli, long_notes):
     lines = cli("search", *QUESTION, "--vault", long_notes).out.splitlines()
     assert sum("why: " in line for line in lines) == 1
     assert len(lines[-1]) > 100
+
+
+def test_paths_carry_no_control_characters_to_a_terminal(on_terminal, cli, vault):
+    (vault / "red\x1b]0;title\x07.md").write_text("samovar", "utf-8")
+    assert cli("--vault", vault, "sync", "--words-only").code == 0
+    lines = on_terminal(80, "search", "samovar", "--paths", "--vault", vault)
+    assert len(lines) == 1
+    assert lines[0].startswith("red")
+    assert "\x1b" not in lines[0]
+    assert "\x07" not in lines[0]
+    assert "\x1b" in cli("--vault", vault, "search", "samovar", "--paths").out
