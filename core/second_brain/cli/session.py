@@ -213,6 +213,8 @@ def start_logging(config: Config, out: Output, *, verbose: bool) -> list[Handler
     from second_brain.config import paths  # noqa: PLC0415 - cheap start
 
     logger = logging.getLogger("second_brain")
+    for former in logger.handlers:
+        former.close()
     logger.handlers.clear()
     logger.setLevel("INFO" if verbose and config.log_level == "warning" else config.log_level.upper())
     handlers: list[Handler] = [logging.StreamHandler()]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -75,7 +76,7 @@ def test_an_unexpected_exception_is_one_line_and_shows_itself_with_v(ask, monkey
 
 @pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(indexed):
-    command = f"{sys.executable} -m second_brain --vault '{indexed}' config show | true"
+    command = f"{shlex.quote(sys.executable)} -m second_brain --vault {shlex.quote(str(indexed))} config show | true"
     for _ in range(3):
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
         assert done.stderr == ""
