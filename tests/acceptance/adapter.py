@@ -84,6 +84,10 @@ class Adapter:
             self.brain = SecondBrain(settings, chosen, embedder=self.embedder)
         return self.brain
 
+    def _whole(self) -> SecondBrain:
+        """For writing, which concerns the whole vault; a scope is that of the reader."""
+        return SecondBrain(self._open().config, embedder=self.embedder)
+
     # -- running ---------------------------------------------------------------------------------------------------------
 
     def index(self, embedder: str | None = None, kill_after_notes: int = 0, **options: Any) -> None:
@@ -97,7 +101,7 @@ class Adapter:
                 time.sleep(0.01)
         else:
             self.stop()
-            self._open().sync()
+            self._whole().sync()
             self.start()
 
     def _choose(self, embedder: str) -> None:
@@ -143,9 +147,7 @@ class Adapter:
         if self.thread is not None:
             return
         self.stop_event = threading.Event()
-        # The watcher sees the whole vault; the scope is that of the reader.
-        unscoped = SecondBrain(self._open().config, embedder=self.embedder)
-        self.thread = threading.Thread(target=unscoped.watch, args=(self.stop_event, Quiet()), daemon=True)
+        self.thread = threading.Thread(target=self._whole().watch, args=(self.stop_event, Quiet()), daemon=True)
         self.thread.start()
         self.settle(10)
 
