@@ -9,7 +9,6 @@ import contextlib
 import os
 import threading
 import time
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +18,6 @@ from second_brain.errors import (
     EmbedderUnavailable,
     IndexUnavailable,
     InvalidParameter,
-    NoteUnreadable,
-    NotFound,
     VaultUnavailable,
 )
 from second_brain.model import Scope
@@ -36,7 +33,7 @@ if TYPE_CHECKING:
     from second_brain.indexing.embed import Embedding, EmbedReport
     from second_brain.indexing.indexer import Indexer, Progress, SyncReport
     from second_brain.indexing.worker import Listener
-    from second_brain.model import FileStat, Layout, ParsedNote
+    from second_brain.model import Layout, ParsedNote
     from second_brain.reading.links import NoteLinks
     from second_brain.reading.notes import NoteText
     from second_brain.search.answer import Answer
@@ -45,10 +42,9 @@ if TYPE_CHECKING:
     from second_brain.search.request import Request
     from second_brain.search.vocabulary import Facets
     from second_brain.status import Check
+    from second_brain.vault.parsed_notes import ParsedNotes
     from second_brain.vault.redaction import Redaction
     from second_brain.vault.vault import Vault
-
-PARSED_NOTES_KEPT = 128
 
 
 def _silent(_: Progress) -> None:
@@ -73,7 +69,7 @@ class SecondBrain:
         self._vault: Vault | None = None
         self._given_embedder = embedder
         self._embedders: Embedders | None = None
-        self._parsed: OrderedDict[str, tuple[FileStat, ParsedNote]] = OrderedDict()
+        self._parsed: ParsedNotes | None = None
         self._redaction: Redaction | None = None
         self._lock = threading.RLock()
 
@@ -141,24 +137,17 @@ class SecondBrain:
 
     def read_parsed(self, path: str) -> ParsedNote | None:
         """A note as it is on disk now, redacted and parsed; None when it is gone.  Raises `VaultUnavailable`."""
-        from second_brain.vault.markdown import parse  # noqa: PLC0415
+        return self.parsed_notes.read(path)
 
+    @property
+    def parsed_notes(self) -> ParsedNotes:
+        """The vault's notes as they are on disk now."""
         with self._lock:
-            kept = self._parsed.get(path)
-        try:
-            if kept is not None and kept[0] == self.vault.stat(path):
-                return kept[1]
-            file = self.vault.read(path)
-            text = self.redaction.apply(file.text)
-        except (NotFound, NoteUnreadable):
-            return None
-        note = parse(path, text, inline_tags=self.config.inline_tags)
-        with self._lock:
-            self._parsed[path] = (file.stat, note)
-            self._parsed.move_to_end(path)
-            while len(self._parsed) > PARSED_NOTES_KEPT:
-                self._parsed.popitem(last=False)
-        return note
+            if self._parsed is None:
+                from second_brain.vault.parsed_notes import ParsedNotes  # noqa: PLC0415
+
+                self._parsed = ParsedNotes(self.vault, self.redaction, inline_tags=self.config.inline_tags)
+            return self._parsed
 
     @property
     def tools(self) -> Tools:
@@ -255,12 +244,12 @@ class SecondBrain:
         finally:
             writer.close()
 
-    def _indexer(self, writer: Writer, embedder: Embedder, report: Callable[[Progress], None]) -> Indexer:
+    def _indexer(self, vault: Vault, writer: Writer, embedder: Embedder, report: Callable[[Progress], None]) -> Indexer:
         from second_brain.indexing.indexer import Indexer  # noqa: PLC0415
         from second_brain.indexing.preparing import Rules  # noqa: PLC0415
 
         rules = Rules(self.redaction, self._first_layout(embedder), self.config.inline_tags)
-        return Indexer(self.fresh_vault(), writer, rules, report=report)
+        return Indexer(vault, writer, rules, report=report)
 
     def _first_layout(self, embedder: Embedder) -> Layout:
         """How notes are cut while the index has no model.
@@ -314,10 +303,10 @@ class SecondBrain:
                 parameter="file_path",
             )
         self.require_whole_vault("sync")
-        self.fresh_vault()  # without one no empty index is left behind
+        vault = self.fresh_vault()  # first: without one no empty index is left behind
         memory.use_one_heap()
         with self.embedders.lent(threads=2) as embedder, self.writer(rebuild_damaged=mode == "full") as writer:
-            indexer = self._indexer(writer, embedder, report)
+            indexer = self._indexer(vault, writer, embedder, report)
             if file_path is not None:
                 notes = indexer.sync_file(file_path)
             else:
@@ -354,10 +343,10 @@ class SecondBrain:
         from second_brain.indexing.worker import Worker  # noqa: PLC0415
 
         self.require_whole_vault("watch")
-        self.fresh_vault()
+        vault = self.fresh_vault()
         memory.use_one_heap()
         with self.embedders.lent() as embedder, self.writer() as writer:
-            indexer = self._indexer(writer, embedder, report)
+            indexer = self._indexer(vault, writer, embedder, report)
             embedding = self._embedding(writer, embedder, report) if embed else None
             worker = Worker(
                 indexer,
@@ -402,7 +391,7 @@ class SecondBrain:
         with self._lock:
             reader, self._reader = self._reader, None
             embedders, self._embedders = self._embedders, None
-            self._parsed.clear()
+            self._parsed = None
             self._vault = None
         # Outside the lock: a search that is under way holds the reader and may want the lock.
         if reader is not None:
