@@ -55,67 +55,23 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # no
 
 def global_options() -> list[click.Parameter]:
     """Fresh copies of the options that every command takes."""
-    text, path = _Given(), _Given(Path)
-    shared: dict[str, Any] = {"expose_value": False, "callback": _remember}
+    text, path, file = _Given(), _Given(Path), completing.words(kind="file")
+    embedders = completing.words("auto", "builtin", "ollama", kind="dir")
+    vault = 'A configured vault, a folder, or "demo".'
+    name = "The configured vault of that name (the server's name, for agents)."
+    scope = "See only this folder or configured scope; several folders widen."
+    which = "auto, builtin, ollama, or a model's folder."
     return [
-        click.Option(
-            ["--config", "global_config_path"],
-            type=path,
-            metavar="PATH",
-            help="The configuration file.",
-            shell_complete=completing.words(kind="file"),
-            **shared,
+        _option("config", "config_path", "The configuration file.", type=path, metavar="PATH", shell_complete=file),
+        _option("vault", "vault", vault, type=text, metavar="NAME|PATH", shell_complete=completing.vault),
+        _option("db", "db_path", "The index database.", type=path, metavar="PATH", shell_complete=file),
+        _option("name", "name", name, type=text, metavar="NAME", shell_complete=completing.vault_name),
+        _option(
+            "scope", "scopes", scope, type=text, metavar="FOLDER|NAME", multiple=True, shell_complete=completing.scope
         ),
-        click.Option(
-            ["--vault", "global_vault"],
-            type=text,
-            metavar="NAME|PATH",
-            help='A configured vault, a folder, or "demo".',
-            shell_complete=completing.vault,
-            **shared,
-        ),
-        click.Option(
-            ["--db", "global_db_path"],
-            type=path,
-            metavar="PATH",
-            help="The index database.",
-            shell_complete=completing.words(kind="file"),
-            **shared,
-        ),
-        click.Option(
-            ["--name", "global_name"],
-            type=text,
-            metavar="NAME",
-            help="The configured vault of that name (the server's name, for agents).",
-            shell_complete=completing.vault_name,
-            **shared,
-        ),
-        click.Option(
-            ["--scope", "global_scopes"],
-            type=text,
-            multiple=True,
-            metavar="FOLDER|NAME",
-            help="See only this folder or configured scope; several folders widen.",
-            shell_complete=completing.scope,
-            **shared,
-        ),
-        click.Option(
-            ["--embedder", "global_embedder"],
-            type=text,
-            metavar="WHICH",
-            help="auto, builtin, ollama, or a model's folder.",
-            shell_complete=completing.words("auto", "builtin", "ollama", kind="dir"),
-            **shared,
-        ),
-        click.Option(
-            ["--json", "global_as_json"], is_flag=True, help="Print one JSON object instead of text.", **shared
-        ),
-        click.Option(
-            ["-v", "--verbose", "global_verbose"],
-            is_flag=True,
-            help="Log more; show details of unexpected errors.",
-            **shared,
-        ),
+        _option("embedder", "embedder", which, type=text, metavar="WHICH", shell_complete=embedders),
+        _option("json", "as_json", "Print one JSON object instead of text.", is_flag=True),
+        _option("verbose", "verbose", "Log more; show details of unexpected errors.", short="-v", is_flag=True),
         click.Option(
             ["--version"],
             is_flag=True,
@@ -125,3 +81,9 @@ def global_options() -> list[click.Parameter]:
             help="Print the version and end.",
         ),
     ]
+
+
+def _option(typed: str, field: str, text: str, *, short: str = "", **settings: Any) -> click.Option:
+    """The option ``--typed``, remembered as the session's *field*."""
+    names = [*filter(None, [short]), f"--{typed}", f"{_OURS}{field}"]
+    return click.Option(names, help=text, expose_value=False, callback=_remember, **settings)

@@ -244,9 +244,6 @@ def _asked(reader: Reader, ask: _Ask, embedder_for: Callable[[str], QueryEmbedde
     """Ask the embedder, outside of any snapshot: it may take long, and others want the reader."""
     with reader.snapshot():
         table = chunk_table.of(reader)
-        rag_filters.allowed(
-            reader, table, ask.filters
-        )  # a filter that is refused is refused before anything is embedded
     if not len(table) or table.model is None or not table.embedded or not _needs_meaning(ask):
         return _Asked()
     fingerprint = table.model.fingerprint

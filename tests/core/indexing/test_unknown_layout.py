@@ -11,6 +11,7 @@ from fake_ollama import FakeOllama, Mode
 from index_dump import logical_dump
 from second_brain.config import load
 from second_brain.service import SecondBrain
+from told import Told
 
 LONG = "\n\n".join(f"Paragraph {n} is about joists, felt and the eaves of house number {n}." for n in range(120))
 
@@ -30,20 +31,6 @@ def brain(tmp_path, fake_ollama):
         return SecondBrain(load(flags=flags, env={}, vault=str(tmp_path / "vault")))
 
     return brain
-
-
-class Told:
-    def __init__(self):
-        self.events = []
-
-    def changed(self, report):
-        self.events.append(("changed", report.processed))
-
-    def embedded(self, report):
-        self.events.append(("embedded", report.embedded))
-
-    def trouble(self, message):
-        self.events.append(("trouble", message))
 
 
 @pytest.mark.requirement("NFR-3")

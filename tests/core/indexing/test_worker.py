@@ -21,26 +21,7 @@ from second_brain.index.connection import OpenedFiles
 from second_brain.indexing import worker as worker_module
 from second_brain.service import SecondBrain
 from stub_embedder import StubEmbedder
-
-
-class Told:
-    def __init__(self):
-        self.events = []
-
-    def changed(self, report):
-        self.events.append(("changed", report.processed))
-
-    def embedded(self, report):
-        self.events.append(("embedded", report.embedded))
-
-    def trouble(self, message):
-        self.events.append(("trouble", message))
-
-    def troubles(self):
-        return [message for kind, message in self.events if kind == "trouble"]
-
-    def count(self, kind):
-        return sum(event == kind for event, _ in self.events)
+from told import Told
 
 
 class Watched:
