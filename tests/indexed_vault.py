@@ -16,6 +16,7 @@ from second_brain.model import Layout, Scope
 from second_brain.search.engine import Settings, Tools
 from second_brain.vault.ignore import IgnoreRules
 from second_brain.vault.markdown import parse
+from second_brain.vault.outline import Outline
 from second_brain.vault.redaction import Redaction
 from second_brain.vault.vault import Vault
 from stub_embedder import StubEmbedder
@@ -118,6 +119,11 @@ class IndexedVault:
             self._parsed[path] = stamp, parse(path, self.redact.apply(place.read_text("utf-8", "replace")))
         return self._parsed[path][1]
 
+    def outline(self, path):
+        """What a search is given of a note."""
+        note = self.read(path)
+        return None if note is None else Outline(note.text)
+
     def tools(self, **settings):
         embedders = {self.embedder.fingerprint: self.embedder}
-        return Tools(self.read, embedders.get, Settings(**settings))
+        return Tools(self.outline, embedders.get, Settings(**settings))

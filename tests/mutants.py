@@ -111,8 +111,8 @@ MUTANTS = (
     # meaning
     Mutant(
         "index/vectors.py",
-        "allowed is None and reader.scope.whole_vault",
-        "allowed is None",
+        "None if reader.scope.whole_vault else reader.columns.docs",
+        "None",
         ("test_nearest_passages.py",),
     ),
     Mutant("index/vectors.py", "coalesce(e.model, '') = ? AND", "coalesce(e.model, ?) IS NOT NULL AND", MEANING),

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from second_brain.search.request import Request
     from second_brain.search.vocabulary import Facets
     from second_brain.status import Check
-    from second_brain.vault.parsed_notes import ParsedNotes
+    from second_brain.vault.notes_on_disk import NotesOnDisk
     from second_brain.vault.redaction import Redaction
     from second_brain.vault.vault import Vault
 
@@ -69,7 +69,7 @@ class SecondBrain:
         self._vault: Vault | None = None
         self._given_embedder = embedder
         self._embedders: Embedders | None = None
-        self._parsed: ParsedNotes | None = None
+        self._notes_on_disk: NotesOnDisk | None = None
         self._redaction: Redaction | None = None
         self._lock = threading.RLock()
 
@@ -137,17 +137,17 @@ class SecondBrain:
 
     def read_parsed(self, path: str) -> ParsedNote | None:
         """A note as it is on disk now, redacted and parsed; None when it is gone.  Raises `VaultUnavailable`."""
-        return self.parsed_notes.read(path)
+        return self.notes_on_disk.parsed(path)
 
     @property
-    def parsed_notes(self) -> ParsedNotes:
+    def notes_on_disk(self) -> NotesOnDisk:
         """The vault's notes as they are on disk now."""
         with self._lock:
-            if self._parsed is None:
-                from second_brain.vault.parsed_notes import ParsedNotes  # noqa: PLC0415
+            if self._notes_on_disk is None:
+                from second_brain.vault.notes_on_disk import NotesOnDisk  # noqa: PLC0415
 
-                self._parsed = ParsedNotes(self.vault, self.redaction, inline_tags=self.config.inline_tags)
-            return self._parsed
+                self._notes_on_disk = NotesOnDisk(self.vault, self.redaction, inline_tags=self.config.inline_tags)
+            return self._notes_on_disk
 
     @property
     def tools(self) -> Tools:
@@ -155,7 +155,7 @@ class SecondBrain:
         from second_brain.search.engine import Settings, Tools  # noqa: PLC0415
 
         return Tools(
-            self.read_parsed,
+            self.notes_on_disk.outline,
             self.embedder_for,
             Settings(self.config.snippet_chars, self.config.result_budget, exclude_status=self.config.exclude_status),
         )
@@ -391,7 +391,7 @@ class SecondBrain:
         with self._lock:
             reader, self._reader = self._reader, None
             embedders, self._embedders = self._embedders, None
-            self._parsed = None
+            self._notes_on_disk = None
             self._vault = None
         # Outside the lock: a search that is under way holds the reader and may want the lock.
         if reader is not None:

@@ -15,7 +15,7 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
 
 # Nonspacing and spacing marks (Mn, Mc) of Unicode 14: part of the word for Unicode, but not for Python's \w.
 # A literal, so that the index does not depend on the Unicode version of the Python that runs.
@@ -153,6 +153,19 @@ def tokens(text: str) -> list[Token]:
             for term, shift, a, b, part, stored in pieces
         ]
         position += width
+    return found
+
+
+def occurrences(text: str, terms: Container[str], any_term: re.Pattern[str]) -> list[tuple[str, int, int]]:
+    """Which of *terms* stand where in a text: (term, start, end), in order.
+
+    *any_term* finds any of them in folded text; it spares taking apart the words that hold none.
+    """
+    found = []
+    for match in WORD.finditer(text):
+        if any_term.search(fold(match[0])):
+            base = match.start()
+            found += [(term, base + a, base + b) for term, _, a, b, _, _ in analyse(match[0])[0] if term in terms]
     return found
 
 

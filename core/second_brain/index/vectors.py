@@ -1,6 +1,7 @@
-"""Nearest passages and notes by cosine, exact through sqlite-vec up to `SKETCH_ABOVE` rows, above it through a sketch.
+"""Nearest passages and notes by cosine.  Vectors are unit float32 arrays, cosines are 1 - sqlite-vec's cosine distance.
 
-Vectors are unit float32 arrays.  Cosines are 1 - sqlite-vec's cosine distance.
+What passes a narrow filter is compared in SQLite, row by row.  Of more, candidates are found in memory first: up to
+`SKETCH_ABOVE` passages by the vectors themselves, which loses nothing, above it by a sketch of them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from second_brain.index import sketch
+from second_brain.index import matrix, sketch
 from second_brain.index.numbers import numbers
 from second_brain.index.schema import FIRST_VERSION_MODEL
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from second_brain.index.reader import Reader
 
 SKETCH_ABOVE = 50_000
+NARROW = 0.25
+"""A filter that lets through less than this share of the passages spares loading them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +103,25 @@ def nearest(
 ) -> list[Passage]:
     """The *limit* nearest passages of the notes where *allowed* is true (None: of every visible note), nearest first."""
     reader.load_vector_functions()
-    everything = allowed is None and reader.scope.whole_vault
-    if everything:
-        count = embedded(reader, model)[0]
-        docs = None
-    else:
-        docs = reader.columns.docs if allowed is None else reader.columns.docs[allowed]
-        count = _chunk_count(reader, model, docs)
+    total = embedded(reader, model)[0]
+    docs = _docs(reader, allowed)
+    count = total if docs is None else _chunk_count(reader, model, docs)
     chunks = None
     if count > SKETCH_ABOVE:
-        chunks = sketch.candidates(reader, model.id, model.dim, query, docs=docs, layout=model.layout, limit=limit)
-    if chunks is None:
-        rows = _exact(reader, model, query, docs, limit)
-        reader.counters.vectors_read += count
-    else:
-        rows = _cosines(reader, model, query, chunks)
-        reader.counters.vectors_read += len(chunks)
+        chunks = sketch.candidates(reader, model, query, allowed=allowed, limit=limit)
+        count = count if chunks is None else len(chunks)
+    elif total <= SKETCH_ABOVE and (count >= NARROW * total or matrix.is_current(reader, model)):
+        chunks = matrix.candidates(reader, model, query, allowed=allowed, limit=limit)
+    reader.counters.vectors_read += count
+    rows = _exact(reader, model, query, docs, limit) if chunks is None else _cosines(reader, model, query, chunks)
     return _placed(reader, rows)[:limit]
+
+
+def _docs(reader: Reader, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64] | None:
+    """The notes to look at; None: all of the index."""
+    if allowed is not None:
+        return reader.columns.docs[allowed]
+    return None if reader.scope.whole_vault else reader.columns.docs
 
 
 def _chunk_count(reader: Reader, model: Model, docs: NDArray[np.int64]) -> int:

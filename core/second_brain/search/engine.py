@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from second_brain.index.reader import Reader
     from second_brain.index.words import WordRanking
-    from second_brain.model import ParsedNote
+    from second_brain.vault.outline import Outline
 
 POOL = 200
 """So many notes of each ranking take part in the fusion."""
@@ -62,11 +62,11 @@ class Settings:
 class Tools:
     """What a search may use besides the index.
 
-    `read(path)` gives a note as it is on disk now, redacted and parsed, or None when it is gone; `embedder_for(fingerprint)`
-    the embedder that made those vectors, or None.
+    `read(path)` gives a note as it is on disk now, redacted, or None when it is gone; `embedder_for(fingerprint)` the embedder
+    that made those vectors, or None.
     """
 
-    read: Callable[[str], ParsedNote | None]
+    read: Callable[[str], Outline | None]
     embedder_for: Callable[[str], QueryEmbedder | None]
     settings: Settings = field(default_factory=Settings)
 

@@ -21,10 +21,10 @@ from second_brain.search.answer import Evidence, Hit, Snippet
 
 if TYPE_CHECKING:
     from second_brain.index.reader import Reader
-    from second_brain.index.words import Concept
-    from second_brain.model import ParsedNote
+    from second_brain.index.words import Concept, WordRanking
     from second_brain.search.engine import Scored, Tools
     from second_brain.search.request import Request
+    from second_brain.vault.outline import Outline
 
 MOVED = "file moved — reindex"
 LEAST_SNIPPET = 40
@@ -40,6 +40,7 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
     hints = best_chunks.lines_of(reader, scored.places, scored.word_ranking) if scored.word_ranking else {}
     uncompared = [doc for place, doc in zip(scored.places, docs, strict=True) if place not in scored.cosines]
     waiting = vectors.waiting(reader, uncompared) if scored.cosines else set()
+    sought = _sought(request, scored.word_ranking)
     shown = []
     unavailable = ""
     for place, score, doc in zip(scored.places, scored.scores, docs, strict=True):
@@ -52,7 +53,8 @@ def show(reader: Reader, request: Request, scored: Scored, tools: Tools) -> list
         near = lines.get(scored.passages.get(place, -1))
         snippet = Snippet()
         if note is not None:
-            snippet = _snippet(note, request, scored, (near, hints.get(place)), tools.settings.snippet_chars)
+            spans = (near, hints.get(place))
+            snippet = _snippet(note, sought, spans, tools.settings.snippet_chars, found=_found(scored, place))
         shown.append(
             Hit(
                 path=row.path,
@@ -85,31 +87,44 @@ def _remark(*, waiting: bool, gone: bool, unavailable: str) -> str:
 def _matched(place: int, score: float | None, scored: Scored) -> str:
     if score is None:
         return "filters"
-    by_words = scored.word_ranking is not None and bool(scored.word_ranking.matched[place])
+    by_words = _found(scored, place)
     if by_words and place in scored.cosines:
         return "both"
     return "words" if by_words or place not in scored.cosines else "meaning"
 
 
-def _snippet(
-    note: ParsedNote,
-    request: Request,
-    scored: Scored,
-    spans: tuple[tuple[int, int] | None, tuple[int, int] | None],
-    limit: int,
-) -> Snippet:
-    if scored.word_ranking is None:
-        return snippets.beginning(note, limit)
-    near, within = spans
-    idf = [max(float(value), 0.1) for value in scored.word_ranking.idf]
+def _sought(request: Request, ranking: WordRanking | None) -> snippets.Sought | None:
+    """What excerpts are chosen by; None without text."""
+    if ranking is None:
+        return None
+    idf = [max(float(value), 0.1) for value in ranking.idf]
     weights = {
         variant.term: variant.weight * value
-        for concept, value in zip(scored.word_ranking.concepts, idf, strict=True)
+        for concept, value in zip(ranking.concepts, idf, strict=True)
         for variant in concept.variants
     }
-    return snippets.best_passage(
-        note, weights, request.query.phrases, limit=limit, near=near, within=within, wanted=sum(idf) if near else 0.0
-    )
+    return snippets.Sought(weights, request.query.phrases, sum(idf))
+
+
+def _found(scored: Scored, place: int) -> bool:
+    """Whether the note holds a word of the query."""
+    return scored.word_ranking is not None and bool(scored.word_ranking.matched[place])
+
+
+def _snippet(
+    note: Outline,
+    sought: snippets.Sought | None,
+    spans: tuple[tuple[int, int] | None, tuple[int, int] | None],
+    limit: int,
+    *,
+    found: bool,
+) -> Snippet:
+    if sought is None:
+        return snippets.beginning(note, limit)
+    near, within = spans
+    if near and not found:
+        sought = replace(sought, weights={})  # looking for words in all lines of what has none takes long
+    return snippets.best_passage(note, sought, limit=limit, near=near, within=within)
 
 
 def _evidence(reader: Reader, place: int, scored: Scored) -> Evidence:

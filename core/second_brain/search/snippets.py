@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from second_brain.index.text import exact, fold, tokens
+from second_brain.index.text import exact, fold, occurrences
 from second_brain.search.answer import Snippet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from second_brain.index.text import Token
-    from second_brain.model import Heading, ParsedNote
+    from second_brain.vault.outline import Outline
 
 MOST_LINES = 8
 LONG_LINE = 4_000
@@ -25,50 +25,56 @@ _SPACED = re.compile(r"[0-9a-z\u00df-\u024f\u0370-\u052f]+")
 """Terms of scripts whose words stand between word boundaries."""
 
 
-def beginning(note: ParsedNote, limit: int) -> Snippet:
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What a passage should hold: terms (`weights`: term -> weight) and `phrases`; `wanted` is the weight of the whole query."""
+
+    weights: Mapping[str, float]
+    phrases: Sequence[str]
+    wanted: float
+
+
+def beginning(note: Outline, limit: int) -> Snippet:
     """The first *limit* characters of the body: no frontmatter, no headings, no blank start."""
     lines = note.text.split("\n")
-    headings = {heading.line for heading in note.headings}
-    under = {line for block in note.blocks if block.kind == "heading" for line in range(block.start, block.end + 1)}
-    first = note.frontmatter.end_line
+    under = {line for block in note.heading_blocks() for line in range(block.start, block.end + 1)}
     shown: list[tuple[int, str]] = []
-    for number in range(first + 1, len(lines) + 1):
+    for number in range(note.head_end + 1, len(lines) + 1):
         line = lines[number - 1]
-        if number in headings or number in under or (_BLANK.match(line) and (not shown or _BLANK.match(shown[-1][1]))):
+        if number in under or (_BLANK.match(line) and (not shown or _BLANK.match(shown[-1][1]))):
             continue
         shown.append((number, line))
         if sum(len(text) + 1 for _, text in shown) > limit:
             break
     if not shown:
-        shown = [(heading.line, heading.text) for heading in note.headings[:5]]
+        shown = [(heading.line, heading.text) for heading in note.headings()[:5]]
     if not shown:
         return Snippet()
     text = _cut("\n".join(line for _, line in shown).rstrip(), limit)
     last = shown[min(text.count("\n"), len(shown) - 1)][0]
-    return Snippet(text, shown[0][0], last, (), heading_path_at(note.headings, shown[0][0]))
+    return Snippet(text, shown[0][0], last, (), note.heading_path(shown[0][0]))
 
 
 def best_passage(
-    note: ParsedNote,
-    weights: Mapping[str, float],
-    phrases: Sequence[str],
+    note: Outline,
+    sought: Sought,
     *,
     limit: int,
     near: tuple[int, int] | None = None,
     within: tuple[int, int] | None = None,
-    wanted: float = 0.0,
 ) -> Snippet:
-    """The lines around the densest matches of *weights* (term -> weight) and *phrases*; at most *limit* characters.
+    """The lines around the densest matches of what is *sought*; at most *limit* characters.
 
     *within*: lines that the index thinks hold them; elsewhere is looked only when they do not (any more).
 
-    *near*: lines (first, last) of the passage whose meaning was nearest; it is shown when no lines hold half of what is *wanted*
-    (the weight of the whole query), and preferred when words match as well elsewhere.
+    *near*: lines (first, last) of the passage whose meaning was nearest; it is shown when no lines hold half of what is wanted,
+    and preferred when words match as well elsewhere.
     """
+    weights = sought.weights
     lines = note.text.split("\n")
     near, within = _still_there(near, lines), _still_there(within, lines)
     starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
-    pieces = [span for phrase in phrases for span in _phrase_spans(note.text, phrase)]
+    pieces = [span for phrase in sought.phrases for span in _phrase_spans(note.text, phrase)]
     looked_at = {line for span in (within, near) if span for line in range(span[0], span[1] + 1)} if within else None
     gains = _gains(lines, weights, looked_at)
     if within and not any(line in gains for line in range(within[0], within[1] + 1)):
@@ -77,7 +83,7 @@ def best_passage(
         gains.setdefault(bisect_right(starts, start), {})[f"\0{number}"] = PHRASE_GAIN
     if not gains:
         return beginning(note, limit) if near is None else _window(note, lines, starts, near[0], limit, weights, ())
-    line = _best_line(gains, near, note.frontmatter.end_line + 1, wanted)
+    line = _best_line(gains, near, note.head_end + 1, sought.wanted)
     return _window(note, lines, starts, line, limit, weights, pieces)
 
 
@@ -111,7 +117,7 @@ def _gains(
     if gains:
         return gains
     for number, line in chosen:
-        parts = [token.term for token in _matches(line, weights)]
+        parts = [term for term, _, _ in _matches(line, weights)]
         if parts:
             gains[number] = {term: weights[term] for term in parts}
     return gains
@@ -148,7 +154,7 @@ def _best_line(
 
 
 def _window(
-    note: ParsedNote,
+    note: Outline,
     lines: Sequence[str],
     starts: Sequence[int],
     first: int,
@@ -158,7 +164,7 @@ def _window(
 ) -> Snippet:
     """Whole lines from *first* on, as many as fit, a little context before; a very long line is cut around its match."""
     stop = len(lines)
-    if first > note.frontmatter.end_line:
+    if first > note.head_end:
         while first < stop and _BLANK.match(lines[first - 1]):
             first += 1
     end = first
@@ -167,7 +173,7 @@ def _window(
         size += len(lines[end]) + 1
         end += 1
     before = first
-    if before > note.frontmatter.end_line + 1 and lines[before - 2].strip() and size + len(lines[before - 2]) < limit:
+    if before > note.head_end + 1 and lines[before - 2].strip() and size + len(lines[before - 2]) < limit:
         before -= 1
     spans = {*pieces}
     for number in range(before, end + 1):
@@ -175,7 +181,7 @@ def _window(
         spans |= {(shift + start, shift + end) for start, end in _marks(lines[number - 1], weights, limit)}
     begin = starts[before - 1]
     finish = starts[end - 1] + len(lines[end - 1])
-    heading_path = heading_path_at(note.headings, first)
+    heading_path = note.heading_path(first)
     if finish - begin <= limit:
         text = note.text[begin:finish].rstrip()
         marks = _inside(sorted(spans), begin, begin + len(text))
@@ -190,14 +196,15 @@ def _marks(line: str, weights: Mapping[str, float], limit: int) -> list[tuple[in
         found = _pattern(tuple(sorted(weights))).search(line.lower() if line.isascii() else line.casefold())
         start = max(0, (found.start() if found else 0) - 2 * limit)
         line = line[start : start + 6 * limit]
-    return [(start + token.start, start + token.end) for token in _matches(line, weights)]
+    return [(start + a, start + b) for _, a, b in _matches(line, weights)]
 
 
-def _matches(line: str, weights: Mapping[str, float]) -> list[Token]:
-    """The tokens of *line* that are terms of *weights*; most lines hold none, and are not taken apart to learn that."""
-    if not weights or not _anywhere(tuple(sorted(weights))).search(fold(line)):
+def _matches(line: str, weights: Mapping[str, float]) -> list[tuple[str, int, int]]:
+    """The terms of *weights* in *line*, with start and end; most lines hold none, and are not taken apart to learn that."""
+    if not weights:
         return []
-    return [token for token in tokens(line) if token.term in weights]
+    any_term = _anywhere(tuple(sorted(weights)))
+    return occurrences(line, weights, any_term) if any_term.search(fold(line)) else []
 
 
 @lru_cache(maxsize=16)
@@ -269,16 +276,6 @@ def _phrase_spans_by_line(text: str, needle: str) -> list[tuple[int, int]]:
             spans.append((offset + place, offset + place + len(needle)) if same else (offset, offset + len(line)))
         offset += len(line) + 1
     return spans
-
-
-def heading_path_at(headings: Sequence[Heading], line: int) -> tuple[str, ...]:
-    """The headings above a line, outermost first."""
-    path: tuple[str, ...] = ()
-    for heading in headings:
-        if heading.line > line:
-            break
-        path = heading.path
-    return path
 
 
 def _cut(text: str, limit: int) -> str:

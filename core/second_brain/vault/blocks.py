@@ -35,10 +35,10 @@ _CODE_INDENT = 4
 class BlockScanner:
     """The structure of *lines* from index *first* on; the results stand in the attributes.
 
-    Indices count from 0, the line numbers of the results from 1; runs are index ranges without their end.
+    With *until* what begins at that index or later may be missing.  Indices count from 0, the line numbers of the results from 1; runs are index ranges without their end.
     """
 
-    def __init__(self, lines: list[str], first: int) -> None:
+    def __init__(self, lines: list[str], first: int, until: int | None = None) -> None:
         self.lines = lines
         self.blocks: list[Block] = []
         self.headings: list[Heading] = []
@@ -46,7 +46,7 @@ class BlockScanner:
         self.runs: list[tuple[int, int]] = []
         self._outline: list[Heading] = []
         self._unclosed: set[str] = set()
-        self._scan(first)
+        self._scan(first, len(lines) if until is None else min(until, len(lines)))
 
     def add(self, kind: BlockKind, start: int, end: int, depth: int = 0) -> None:
         """Record the block of the lines *start* to *end* (excluded)."""
@@ -73,10 +73,9 @@ class BlockScanner:
             return self._closed_end(index, match) > 0
         return True
 
-    def _scan(self, index: int) -> None:
-        count = len(self.lines)
+    def _scan(self, index: int, stop: int) -> None:
         after_blank = True
-        while index < count:
+        while index < stop:
             line = self.lines[index]
             if not line or line.isspace():
                 index, after_blank = index + 1, True

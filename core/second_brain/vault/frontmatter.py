@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from second_brain.model import Frontmatter
+from second_brain.vault import head
 from second_brain.vault.properties import Entry, collect, entry_of_text, text_entry
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def parse(text: str) -> Frontmatter:
     The first line must be ``---``; ``---`` or ``...`` closes, also at the very end.  What lies between two rules is a
     head only if it is a mapping, or looks like one that is broken.
     """
-    block, end_line = _block(text)
+    block, end_line = head.block(text)
     if not block.strip():
         return Frontmatter(end_line=end_line)
     return _parse_block(_UNPRINTABLE.sub("\ufffd", block), end_line)
@@ -64,23 +65,6 @@ def _parse_block(source: str, end_line: int) -> Frontmatter:
             entries = _recovered(source)
         return collect(entries, end_line, "the frontmatter holds template placeholders")
     return collect(entries, end_line, walk.problem)
-
-
-def _block(text: str) -> tuple[str, int]:
-    """What stands between the fences, and the line of the closing one (0 without a head)."""
-    if not text.startswith("---"):
-        return "", 0
-    start = text.find("\n") + 1
-    if not start or text[3 : start - 1].strip(" \t"):
-        return "", 0
-    position, line = start, 2
-    while position < len(text):
-        end = text.find("\n", position)
-        end = len(text) if end < 0 else end
-        if text.startswith(("---", "..."), position) and not text[position + 3 : end].strip(" \t"):
-            return text[start:position], line
-        position, line = end + 1, line + 1
-    return "", 0
 
 
 def _looks_like_yaml(source: str) -> bool:

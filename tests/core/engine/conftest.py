@@ -28,7 +28,7 @@ class Desk:
 
     def read(self, path):
         self.reads.append(path)
-        return self.vault.read(path)
+        return self.vault.outline(path)
 
     def tools(self, **settings):
         return Tools(self.read, self.embedders.get, Settings(**settings))

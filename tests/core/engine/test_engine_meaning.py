@@ -305,7 +305,7 @@ def test_a_search_reads_one_state_of_the_index_even_while_another_is_written(ope
             vault.write("c.md", "A third heron.")
             vault.indexer(writer).sync()
             Embedding(writer, vault.embedder, vault.layout).run()
-            return vault.read(path)
+            return vault.outline(path)
 
         desk.read = write_and_read
         first = desk.ask("heron")

@@ -1,4 +1,4 @@
-"""The nearest passages, exact and through the sketch."""
+"""The nearest passages: row by row in SQLite, through vectors in memory and through the sketch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from indexed_vault import IndexedVault
-from second_brain.index import sketch, vectors
+from second_brain.index import matrix, resident, sketch, vectors
 from second_brain.model import Scope
 from stub_embedder import StubEmbedder
 
@@ -24,6 +24,14 @@ def many(open_desk):
     return open_desk(TEXTS, embedder=StubEmbedder(96))
 
 
+def search_through(monkeypatch, through, sketch_above):
+    if through == "sketch":
+        monkeypatch.setattr(vectors, "SKETCH_ABOVE", sketch_above)
+    if through == "rows":
+        monkeypatch.setattr(vectors, "NARROW", 2)
+        monkeypatch.setattr(matrix, "is_current", lambda *_: False)
+
+
 def plain_passages(embedder, query, folder):
     """(negative cosine, path) of the notes of a folder, each of which is one passage, nearest first."""
     vectors_of = {path: embedder.embed_query(text) for path, text in TEXTS.items() if path.startswith(folder)}
@@ -32,12 +40,11 @@ def plain_passages(embedder, query, folder):
 
 @pytest.mark.parametrize("folder", ["", "B/"])
 @pytest.mark.parametrize("rescored", [None, 300])
-@pytest.mark.parametrize("through_sketch", [False, True])
-def test_the_nearest_passages_are_those_of_a_plain_ranker_with_and_without_the_sketch(
-    many, monkeypatch, folder, rescored, through_sketch
+@pytest.mark.parametrize("through", ["rows", "matrix", "sketch"])
+def test_the_nearest_passages_are_those_of_a_plain_ranker_whatever_they_go_through(
+    many, monkeypatch, folder, rescored, through
 ):
-    if through_sketch:
-        monkeypatch.setattr(vectors, "SKETCH_ABOVE", 100)
+    search_through(monkeypatch, through, sketch_above=100)
     if rescored:
         monkeypatch.setattr(sketch, "LEAST_RESCORED", rescored)
     with many.reader.snapshot():
@@ -68,12 +75,11 @@ def test_the_sketch_follows_the_index(open_desk, monkeypatch, tmp_path):
     assert "0.md" not in found
 
 
-@pytest.mark.parametrize("through_sketch", [False, True])
+@pytest.mark.parametrize("through", ["rows", "matrix", "sketch"])
 def test_the_nearest_passages_of_a_scope_are_as_many_as_without_the_notes_outside(
-    open_desk, many, monkeypatch, through_sketch
+    open_desk, many, monkeypatch, through
 ):
-    if through_sketch:
-        monkeypatch.setattr(vectors, "SKETCH_ABOVE", 100)
+    search_through(monkeypatch, through, sketch_above=100)
     scoped = open_desk(None, vault=many.vault, scope=Scope(folders=("A",)))
     query = many.vault.embedder.embed_query("w8 w9")
     with scoped.reader.snapshot():
@@ -85,12 +91,11 @@ def test_the_nearest_passages_of_a_scope_are_as_many_as_without_the_notes_outsid
 
 
 @pytest.mark.parametrize("folder", ["", "B/"])
-@pytest.mark.parametrize("through_sketch", [False, True])
+@pytest.mark.parametrize("through", ["rows", "matrix", "sketch"])
 def test_equally_near_passages_are_cut_by_path_whatever_order_they_were_indexed_in(
-    open_desk, monkeypatch, tmp_path, folder, through_sketch
+    open_desk, monkeypatch, tmp_path, folder, through
 ):
-    if through_sketch:
-        monkeypatch.setattr(vectors, "SKETCH_ABOVE", 3)
+    search_through(monkeypatch, through, sketch_above=3)
     vault = IndexedVault(tmp_path, embedder=StubEmbedder(64))
     for number in (5, 3, 1, 4, 0, 2):
         vault.write(f"{'AB'[number % 2]}/{number}.md", "The same words everywhere.")
@@ -105,8 +110,10 @@ def test_equally_near_passages_are_cut_by_path_whatever_order_they_were_indexed_
     assert [paths[passage.place] for passage in found] == [path for path in paths if path.startswith(folder)][:2]
 
 
-def test_an_extended_sketch_is_that_of_a_fresh_reader_and_reads_only_new_vectors(open_desk, monkeypatch, tmp_path):
-    monkeypatch.setattr(vectors, "SKETCH_ABOVE", 3)
+@pytest.mark.parametrize("through", ["matrix", "sketch"])
+def test_what_lies_in_memory_follows_the_index_and_only_new_vectors_are_read(open_desk, monkeypatch, tmp_path, through):
+    search_through(monkeypatch, through, sketch_above=3)
+    monkeypatch.setattr(sketch, "_recall", lambda *_: 1.0)
     vault = IndexedVault(tmp_path, embedder=StubEmbedder(64)).write_all(
         {f"{number:02}.md": f"A heron, number {number}." for number in range(40)}
     )
@@ -119,24 +126,56 @@ def test_an_extended_sketch_is_that_of_a_fresh_reader_and_reads_only_new_vectors
     vault.write("new.md", "A quaint samovar.")
     vault.index()
     read = []
-    vectors_of = sketch._vectors
-    monkeypatch.setattr(sketch, "_vectors", lambda *given: read.append(len(given[3])) or vectors_of(*given))
+    vectors_of = resident.vectors_of
+    monkeypatch.setattr(resident, "vectors_of", lambda *given: read.append(len(given[2])) or vectors_of(*given))
     desk.ask("a heron")
     assert sum(read) == 2
-    extended = sketch._SKETCHES[desk.reader]
     fresh = open_desk(None, vault=vault)
     fresh.ask("a heron")
-    assert sum(read) > 2 + 39
-    (one,), (other,) = extended.values(), sketch._SKETCHES[fresh.reader].values()
+    assert sum(read) == 2 + 39
+    one, other = held(desk.reader, through), held(fresh.reader, through)
     assert one.chunks.tolist() == other.chunks.tolist()
-    assert one.bits.tolist() == other.bits.tolist()
+    assert one.places.tolist() == other.places.tolist()
+    assert one.codes.tolist() == other.codes.tolist()
+
+
+def held(reader, through):
+    if through == "matrix":
+        (rows,) = matrix._MATRICES[reader].values()
+        return rows
+    (kept,) = sketch._SKETCHES[reader].values()
+    return kept.rows
+
+
+def test_a_narrow_filter_does_not_load_the_vectors_outside_of_it(open_desk, many, monkeypatch):
+    read = []
+    vectors_of = resident.vectors_of
+    monkeypatch.setattr(resident, "vectors_of", lambda *given: read.append(len(given[2])) or vectors_of(*given))
+    desk = open_desk(None, vault=many.vault)
+    query = many.vault.embedder.embed_query("w8 w9")
+
+    def nearest(allowed):
+        before = desk.reader.counters.vectors_read
+        with desk.reader.snapshot():
+            model = vectors.active_model(desk.reader)
+            found = vectors.nearest(desk.reader, model, query, allowed=allowed, limit=5)
+        return [passage.chunk for passage in found], desk.reader.counters.vectors_read - before
+
+    few = np.arange(500) % 10 == 3
+    row_by_row, compared = nearest(few)
+    assert not read
+    assert compared == 50
+    assert nearest(None)[1] == 500
+    assert sum(read) == 500
+    assert nearest(few) == (row_by_row, 50)
+    assert sum(read) == 500
 
 
 def test_a_sketch_that_grew_in_small_steps_is_checked_again(open_desk, monkeypatch, tmp_path):
     monkeypatch.setattr(vectors, "SKETCH_ABOVE", 3)
     checked = []
     recall = sketch._recall
-    monkeypatch.setattr(sketch, "_recall", lambda bits, *given: checked.append(len(bits)) or recall(bits, *given))
+    monkeypatch.setattr(sketch, "_recall", lambda *given: checked.append(len(given[2])) or recall(*given))
     vault = IndexedVault(tmp_path, embedder=StubEmbedder(64)).write_all(
         {f"{number:02}.md": f"A heron, number {number}." for number in range(40)}
     )

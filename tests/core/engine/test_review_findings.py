@@ -83,7 +83,7 @@ def test_closing_while_a_search_runs_ends(tmp_path, monkeypatch):
         going.wait(5)
         assert brain.vault
 
-    monkeypatch.setattr(brain, "read_parsed", read)
+    monkeypatch.setattr(brain.notes_on_disk, "outline", read)
     thread = threading.Thread(target=lambda: brain.search(brain.request(query="heron", ranking="words")), daemon=True)
     thread.start()
     assert started.wait(10)

@@ -1,0 +1,56 @@
+"""Notes as they are on disk now, redacted; the last ones are kept as long as their files stay the same."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from second_brain.errors import NoteUnreadable, NotFound
+from second_brain.vault.outline import Outline
+
+if TYPE_CHECKING:
+    from second_brain.model import FileStat, ParsedNote
+    from second_brain.vault.redaction import Redaction
+    from second_brain.vault.vault import Vault
+
+KEPT = 128
+
+
+class NotesOnDisk:
+    """Reads notes of *vault*; for any number of threads.
+
+    Both ways of reading give None for a note that is gone or cannot be read, and raise `VaultUnavailable`.
+    """
+
+    def __init__(self, vault: Vault, redaction: Redaction, *, inline_tags: bool) -> None:
+        self._vault = vault
+        self._redaction = redaction
+        self._inline_tags = inline_tags
+        self._kept: OrderedDict[str, tuple[FileStat, Outline]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def outline(self, path: str) -> Outline | None:
+        """The text of the note at *path*, and its headings when they are asked for."""
+        with self._lock:
+            kept = self._kept.get(path)
+        try:
+            if kept is not None and kept[0] == self._vault.stat(path):
+                return kept[1]
+            file = self._vault.read(path)
+            outline = Outline(self._redaction.apply(file.text))
+        except (NotFound, NoteUnreadable):
+            return None
+        with self._lock:
+            self._kept[path] = (file.stat, outline)
+            self._kept.move_to_end(path)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return outline
+
+    def parsed(self, path: str) -> ParsedNote | None:
+        """The whole structure of the note at *path*."""
+        from second_brain.vault.markdown import parse  # noqa: PLC0415 - loads YAML, which a search does without
+
+        outline = self.outline(path)
+        return None if outline is None else parse(path, outline.text, inline_tags=self._inline_tags)
