@@ -36,13 +36,14 @@ def candidates(
 ) -> NDArray[np.int64]:
     """Chunks (ascending) of the *allowed* notes among which the *limit* nearest are, with all that are as near as the last."""
     rows = _current(reader, model)
+    # `vecdot` takes 1 ms where `@` takes .7, but `@` keeps a second core busy for 10 ms more.
     if allowed is None:
-        chunks, cosines = rows.chunks, rows.codes @ query
+        chunks, cosines = rows.chunks, np.vecdot(rows.codes, query)
     else:
         wanted = np.flatnonzero(allowed[rows.places])
         chunks = rows.chunks[wanted]
         few = 2 * len(wanted) < len(rows)  # copying most of the rows would take longer than comparing all
-        cosines = rows.codes[wanted] @ query if few else (rows.codes @ query)[wanted]
+        cosines = np.vecdot(rows.codes[wanted], query) if few else np.vecdot(rows.codes, query)[wanted]
     if limit < len(chunks):
         least = np.partition(cosines, len(cosines) - limit - 1)[len(cosines) - limit - 1] if limit else np.inf
         chunks = chunks[cosines >= least - MARGIN]
