@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from second_brain.embedding.base import words_that_fit
-from second_brain.embedding.onnx_runner import OnnxFiles, OnnxRunner
+from second_brain.embedding.onnx_files import OnnxFiles
+from second_brain.embedding.onnx_runner import OnnxRunner
 from second_brain.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:

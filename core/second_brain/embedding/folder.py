@@ -11,7 +11,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from second_brain.embedding.base import words_that_fit
-from second_brain.embedding.onnx_runner import OnnxFiles, OnnxRunner, Pooling, file_sha256
+from second_brain.embedding.onnx_files import OnnxFiles, Pooling, file_sha256
+from second_brain.embedding.onnx_runner import OnnxRunner
 from second_brain.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:

@@ -1,48 +1,21 @@
-"""Run a sentence embedding model from an ONNX file and its ``tokenizer.json`` on the CPU.
-
-onnxruntime and tokenizers are imported, and the model is read, when the first text comes.  One text at a time: with the
-memory arena off that is as fast as batches and needs a third of their memory.
-"""
+"""Embed with an ONNX model, from any thread, loaded when the first text comes and unloaded when told."""
 
 from __future__ import annotations
 
-import hashlib
-import math
-import os
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from second_brain import memory
-from second_brain.embedding.texts import encodable
-from second_brain.embedding.vectors import pooled, unit_rows
 from second_brain.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
-    from tokenizers import Encoding, Tokenizer
 
-Pooling = Literal["mean", "cls"]
-
-_FILL = {"input_ids": 0, "attention_mask": 1, "token_type_ids": 0}  # the inputs that we can give; ids are put in later
-_INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
-_TOKENS_AND_NUMBERS = 3  # axes of (batch, tokens, dimension)
-
-
-@dataclass(frozen=True, slots=True)
-class OnnxFiles:
-    """A model on disk; `max_tokens` includes the special tokens, `sha256` of the model is checked when given."""
-
-    model: Path
-    tokenizer: Path
-    max_tokens: int
-    pooling: Pooling = "mean"
-    sha256: str = ""
+    from second_brain.embedding.onnx_files import OnnxFiles
+    from second_brain.embedding.onnx_model import OnnxModel
 
 
 class OnnxRunner:
@@ -56,7 +29,7 @@ class OnnxRunner:
         self._threads = threads
         self._hint = hint
         self._lock = threading.Lock()
-        self._model: _Model | None = None
+        self._model: OnnxModel | None = None
         self._unloads = 0
 
     @property
@@ -67,206 +40,37 @@ class OnnxRunner:
     def embed(self, text: str) -> NDArray[np.float32]:
         """The unit vector of *text*, shape (dimension,); a long text is embedded in pieces, nothing is left out."""
         model = self._loaded()
+        rows = []
         pieces = list(model.pieces(text))
-        rows = np.empty((len(pieces), model.dimension), dtype=np.float32)
-        for row, piece in zip(rows, pieces, strict=True):
+        for piece in pieces:
             with self._lock:  # held for one piece, so that a query waits for one passage of the indexer at most
-                row[:] = model.run(piece)
-        if len(pieces) > 1:
-            return pooled(rows, [len(piece) for piece in pieces], source=model.source)
-        vector: NDArray[np.float32] = rows[0]
-        return vector
+                rows.append(model.run(piece))
+        return model.joined(rows, [len(piece) for piece in pieces])
 
     def embed_all(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit row per text; ends early with `EmbedderUnavailable` when another thread calls `unload`."""
         unloads = self._unloads
-        rows = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for row, text in zip(rows, texts, strict=True):
+        model = self._loaded()
+        rows = []
+        for text in texts:
             if self._unloads != unloads:
                 raise EmbedderUnavailable("The embedding model was told to stop.", hint="Embed the texts again.")
-            row[:] = self.embed(text)
-        return rows
+            rows.append(self.embed(text))
+        return model.matrix(rows)
 
     def unload(self) -> None:
         """Give the memory of the model back."""
         self._unloads += 1
         with self._lock:
-            self._model = None
-        memory.trim()
+            model, self._model = self._model, None
+        if model is not None:
+            del model
+            memory.trim()
 
-    def _loaded(self) -> _Model:
+    def _loaded(self) -> OnnxModel:
         with self._lock:
             if self._model is None:
-                self._model = _Model(self._locate(), threads=self._threads, hint=self._hint)
+                from second_brain.embedding.onnx_model import OnnxModel  # noqa: PLC0415 - numpy, 90 ms
+
+                self._model = OnnxModel(self._locate(), threads=self._threads, hint=self._hint)
             return self._model
-
-
-class _Model:
-    """A loaded model: its session, its tokenizer and the special tokens around a text."""
-
-    def __init__(self, files: OnnxFiles, *, threads: int, hint: str) -> None:
-        self._hint = hint
-        self._files = files
-        self.source = f"the model {files.model}"
-        self._check_files()
-        self._tokenizer = self._open_tokenizer()
-        self._head, self._tail = self._find_special()
-        self._failures: tuple[type[Exception], ...] = ()
-        self._session = self._open_session(threads)
-        self._inputs = self._check_inputs()
-        self._output = self._session.get_outputs()[0].name
-        self.dimension = self._find_dimension()
-
-    def pieces(self, text: str) -> Iterator[list[int]]:
-        """The token ids of *text* without special tokens, in runs that the model takes, cut between words."""
-        encoding = self._encoded(text, special=False)
-        room = self._files.max_tokens - len(self._head) - len(self._tail)
-        for start, end in cuts(encoding.word_ids, room):
-            yield encoding.ids[start:end]
-
-    def run(self, piece: Sequence[int]) -> NDArray[np.float32]:
-        """The unit vector of one run of token ids."""
-        answer = self._pool(self._raw(piece))[np.newaxis]
-        vector: NDArray[np.float32] = unit_rows(answer, count=1, dimension=self.dimension, source=self.source)[0]
-        return vector
-
-    def _raw(self, piece: Sequence[int]) -> NDArray[Any]:
-        ids = [*self._head, *piece, *self._tail]
-        feeds = {name: np.full((1, len(ids)), _FILL[name], dtype=kind) for name, kind in self._inputs.items()}
-        if "input_ids" in feeds:
-            feeds["input_ids"][0] = ids
-        try:
-            answer: NDArray[Any] = self._session.run([self._output], feeds)[0]
-        except self._failures as error:
-            raise self._broken(f"failed on a text of {len(ids)} tokens", error) from error
-        return answer
-
-    def _pool(self, answer: NDArray[Any]) -> NDArray[Any]:
-        """The vector of a single text; its mask is all ones, so the masked mean is the plain mean."""
-        if answer.ndim < _TOKENS_AND_NUMBERS:
-            vector: NDArray[Any] = answer.reshape(-1)
-        else:
-            vector = answer[0, 0] if self._files.pooling == "cls" else answer[0].mean(axis=0)
-        return vector
-
-    def _find_dimension(self) -> int:
-        declared = self._session.get_outputs()[0].shape
-        if declared and isinstance(declared[-1], int) and declared[-1] > 0:
-            return declared[-1]
-        return len(self._pool(self._raw(self._encoded("a", special=False).ids)))
-
-    def _find_special(self) -> tuple[list[int], list[int]]:
-        """The special token ids before and after a text."""
-        probe = self._encoded("a", special=True)
-        marks = list(probe.special_tokens_mask)
-        if 0 not in marks:
-            raise EmbedderUnavailable(f"The tokenizer {self._files.tokenizer} knows no letters.", hint=self._hint)
-        return probe.ids[: marks.index(0)], probe.ids[len(marks) - marks[::-1].index(0) :]
-
-    def _encoded(self, text: str, *, special: bool) -> Encoding:
-        return self._tokenizer.encode(encodable(text), add_special_tokens=special)
-
-    def _check_files(self) -> None:
-        for path in (self._files.model, self._files.tokenizer):
-            if not path.is_file():
-                raise EmbedderUnavailable(f"The embedding model lacks the file {path}.", hint=self._hint)
-        if self._files.sha256 and file_sha256(self._files.model, hint=self._hint) != self._files.sha256:
-            raise EmbedderUnavailable(
-                f"The embedding model {self._files.model} is damaged: its checksum is not the published one.",
-                hint=self._hint,
-            )
-
-    def _open_tokenizer(self) -> Tokenizer:
-        try:
-            from tokenizers import Tokenizer  # noqa: PLC0415 - lazy, a search by words never needs it
-        except ImportError as error:
-            raise EmbedderUnavailable("The Python package tokenizers is not installed.", hint=self._hint) from error
-        try:
-            tokenizer = Tokenizer.from_file(str(self._files.tokenizer))
-        except Exception as error:  # tokenizers raises the bare class for every fault of the file
-            raise EmbedderUnavailable(
-                f"The tokenizer {self._files.tokenizer} cannot be read: {_first_line(error)}", hint=self._hint
-            ) from error
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return tokenizer
-
-    def _open_session(self, threads: int) -> Any:
-        # Read once, at the import: without it version 1.32 asks for a server of its maker, and keeps a file in the cache folder.
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-        try:
-            import onnxruntime  # noqa: PLC0415 - lazy, 280 ms
-            from onnxruntime.capi import onnxruntime_pybind11_state as state  # noqa: PLC0415
-        except ImportError as error:
-            raise EmbedderUnavailable("The Python package onnxruntime is not installed.", hint=self._hint) from error
-        onnxruntime.disable_telemetry_events()
-        # Its exceptions share no root but Exception.
-        self._failures = tuple(
-            kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception)
-        )
-        try:
-            return onnxruntime.InferenceSession(
-                str(self._files.model), _options(onnxruntime, threads), providers=["CPUExecutionProvider"]
-            )
-        except self._failures as error:
-            raise self._broken("cannot be loaded", error) from error
-
-    def _check_inputs(self) -> dict[str, Any]:
-        inputs = {entry.name: entry.type for entry in self._session.get_inputs()}
-        for name, kind in inputs.items():
-            if name not in _FILL or kind not in _INTEGERS:
-                raise EmbedderUnavailable(
-                    f"The model {self._files.model} wants the input {name} ({kind}): it is no sentence embedding model"
-                    " of a kind that we can run.",
-                    hint=self._hint,
-                )
-        return {name: _INTEGERS[kind] for name, kind in inputs.items()}
-
-    def _broken(self, what: str, error: Exception) -> EmbedderUnavailable:
-        return EmbedderUnavailable(f"The model {self._files.model} {what}: {_first_line(error)}", hint=self._hint)
-
-
-def cuts(words: Sequence[int | None], room: int) -> list[tuple[int, int]]:
-    """Where to cut a text of ``len(words)`` tokens into runs of at most *room*, about equal and between words.
-
-    *words* gives the word of each token; a word longer than half a run is cut inside.  An empty text is one empty run.
-    """
-    total, start, runs = len(words), 0, []
-    while total - start > room:
-        size = math.ceil((total - start) / math.ceil((total - start) / room))
-        end = start + size
-        while end > start + size // 2 and words[end] == words[end - 1]:
-            end -= 1
-        if end <= start + size // 2:
-            end = start + size
-        runs.append((start, end))
-        start = end
-    return [*runs, (start, total)]
-
-
-def file_sha256(*paths: Path, hint: str) -> str:
-    """The sha256 of the files one after the other, hex; 16 ms for the 23 MB of the builtin model."""
-    digest = hashlib.sha256()
-    for path in paths:
-        try:
-            with path.open("rb") as stream:
-                while part := stream.read(1 << 20):
-                    digest.update(part)
-        except OSError as error:
-            raise EmbedderUnavailable(f"The file {path} cannot be read: {error}", hint=hint) from error
-    return digest.hexdigest()
-
-
-def _options(onnxruntime: Any, threads: int) -> Any:
-    options = onnxruntime.SessionOptions()
-    options.enable_cpu_mem_arena = False
-    options.enable_mem_pattern = False
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # failures come as exceptions; nothing may write to a stdio endpoint's streams
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not burn CPU
-    return options
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0][:200]

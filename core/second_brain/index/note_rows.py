@@ -10,7 +10,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from second_brain.index.schema import HASH_BYTES, tag_key, value_key
+from second_brain.index import vector_rows
+from second_brain.index.schema import HASH_BYTES, NOTE_TABLES, tag_key, value_key
 from second_brain.index.term_batch import TermsBuilder, pack_fields
 from second_brain.index.terms import placed_terms, term_names
 from second_brain.index.text import WORD, analyse, exact, fold, in_word, is_english
@@ -174,6 +175,16 @@ def _add(rows: Rows, table: str, doc: int, values: Iterable[tuple[object, ...]])
     numbered = [(doc, number, *row) for number, row in enumerate(values)]
     if numbered:
         rows[f"INSERT INTO {table} VALUES({','.join('?' * len(numbered[0]))})"] += numbered
+
+
+def forget(connection: apsw.Connection, path: str) -> None:
+    """Drop what hangs on the number of the note at *path*, its vectors excepted: a text may come back."""
+    doc = connection.execute("SELECT doc FROM files WHERE path = ?", (path,)).get
+    if doc is None:
+        return
+    vector_rows.release(connection, doc)
+    for table in NOTE_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))
 
 
 def insert_chunks(connection: apsw.Connection, doc: int, layout: int, chunks: Sequence[Chunk], text: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from second_brain.errors import IndexUnavailable
 from second_brain.index import connection as connections
-from second_brain.index import postings, schema, writer_lock
+from second_brain.index import schema, writer_lock
 from second_brain.index.writer import Writer
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def _opened(path: Path, *, verify: bool) -> apsw.Connection:
                 connections.verify(connection)
             schema.migrate(connection, path)
             if verify:
+                from second_brain.index import postings  # noqa: PLC0415 - loads numpy
+
                 schema.verify_values(connection)
                 postings.verify(connection)
         except BaseException:

@@ -10,14 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from second_brain.index.numbers import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import apsw
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -211,8 +210,10 @@ def adopt(connection: apsw.Connection, docs: Sequence[int]) -> None:
 def refresh_notes(connection: apsw.Connection, docs: Sequence[int]) -> None:
     """Write the normalised mean of a note's passages, for notes of the active model whose passages all have vectors."""
     model = connection.execute("SELECT id, fingerprint, dim, layout FROM models WHERE state = 'active'").fetchone()
-    if model is None:
+    if model is None or not docs:
         return
+    import numpy as np  # noqa: PLC0415 - an unchanged vault does without
+
     number, fingerprint, dim, layout = model
     for doc in docs:
         note = connection.execute("SELECT path, content_hash FROM files WHERE doc = ?", (doc,)).fetchone()

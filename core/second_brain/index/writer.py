@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import apsw
-import numpy as np
 
 from second_brain import memory
 from second_brain.index import connection as connections
-from second_brain.index import note_rows, postings, problem_rows, schema, terms, vector_rows
-from second_brain.index.note_rows import NoteBatch, NoteRecord
+from second_brain.index import problem_rows, schema, vector_rows
 from second_brain.index.problem_rows import NOT_EMBEDDED
 from second_brain.index.vector_rows import WaitingChunk
 from second_brain.model import FileStat, Layout
@@ -24,8 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
+    from second_brain.index.note_rows import NoteBatch, NoteRecord
+    from second_brain.index.note_writer import NoteWriter
     from second_brain.model import Chunk, Move
 
 
@@ -51,7 +52,7 @@ class Writer:
         self.path = path
         self._connection = connection
         self._lock = lock
-        self._written_terms: set[str] = set()
+        self._note_writer: NoteWriter | None = None
         self._files = connections.OpenedFiles(path)
 
     @property
@@ -68,7 +69,8 @@ class Writer:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
-                self._written_terms.clear()
+                if self._note_writer is not None:
+                    self._note_writer.forget()
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
@@ -82,49 +84,31 @@ class Writer:
     def put_notes(self, records: Sequence[NoteRecord]) -> None:
         """Insert or replace notes.  Vectors of passages whose text was embedded before are taken over."""
         with self._transaction() as connection:
-            self._put(connection, records)
+            self._notes.put(connection, records)
 
     def put_built(self, batch: NoteBatch) -> None:
         """As `put_notes`, of rows that were built under numbers from `next_doc` on."""
         with self._transaction() as connection:
-            self._put_built(connection, batch)
+            self._notes.put_built(connection, batch)
 
     def next_doc(self) -> int:
         """The first number that no note has or had."""
         with connections.told_in_words(self.path):
             return int(schema.get_meta(self._connection, "last_doc", "0")) + 1
 
-    def _put(self, connection: apsw.Connection, records: Sequence[NoteRecord]) -> None:
-        next_doc = int(schema.get_meta(connection, "last_doc", "0")) + 1
-        self._put_built(connection, note_rows.build(list(enumerate(records, start=next_doc))))
+    @property
+    def _notes(self) -> NoteWriter:
+        if self._note_writer is None:
+            # Loaded with numpy when there is something to write: a tenth of a second that an unchanged vault does without.
+            from second_brain.index.note_writer import NoteWriter  # noqa: PLC0415
 
-    def _put_built(self, connection: apsw.Connection, batch: NoteBatch) -> None:
-        for path, problem in zip(batch.paths, batch.problems, strict=True):
-            self._forget_doc(connection, path)
-            problem_rows.put(connection, path, problem)
-        note_rows.insert(connection, batch)
-        postings.write(connection, batch.terms, self._written_terms)
-        docs = batch.terms.docs.tolist()
-        last = int(schema.get_meta(connection, "last_doc", "0"))
-        schema.set_meta(connection, "last_doc", str(max([last, *docs])))
-        vector_rows.adopt(connection, docs)
-        vector_rows.refresh_notes(connection, docs)
-        self._merge_if_due(connection)
-
-    def _merge_if_due(self, connection: apsw.Connection) -> None:
-        if postings.merge_if_due(connection, _live_docs(connection)):
-            self._written_terms.clear()
+            self._note_writer = NoteWriter()
+        return self._note_writer
 
     def delete(self, paths: Sequence[str]) -> None:
         """Forget notes; vectors of their passages are kept for a text that comes back."""
         with self._transaction() as connection:
-            for path in paths:
-                self._forget_doc(connection, path)
-                connection.execute("DELETE FROM files WHERE path = ?", (path,))
-                connection.execute("DELETE FROM tags WHERE path = ?", (path,))
-                connection.execute("DELETE FROM embeddings WHERE path = ?", (path,))
-                connection.execute("DELETE FROM problems WHERE path = ?", (path,))
-            self._merge_if_due(connection)
+            self._notes.delete(connection, paths)
 
     def move(self, moves: Sequence[tuple[Move, FileStat]], renewed: Sequence[NoteRecord] = ()) -> None:
         """Re-key notes whose file moved, content unchanged; nothing is embedded anew.
@@ -142,7 +126,7 @@ class Writer:
                     (stat.mtime, stat.mtime_ns, stat.size, move.new),
                 )
             if renewed:
-                self._put(connection, renewed)
+                self._notes.put(connection, renewed)
 
     def touch(self, stats: Mapping[str, FileStat]) -> None:
         """Remember new time stamps of notes whose content is the same; the dates that filters use stay."""
@@ -176,14 +160,6 @@ class Writer:
         with self._transaction() as connection:
             problem_rows.replace_scan_problems(connection, problems, set(present))
 
-    def _forget_doc(self, connection: apsw.Connection, path: str) -> None:
-        doc = connection.execute("SELECT doc FROM files WHERE path = ?", (path,)).get
-        if doc is None:
-            return
-        vector_rows.release(connection, doc)
-        for table in schema.NOTE_TABLES:
-            connection.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))
-
     def known(self) -> dict[str, KnownNote]:
         """What the index knows of every note's file."""
         with connections.told_in_words(self.path):
@@ -209,11 +185,7 @@ class Writer:
         it in the file.
         """
         with self._transaction() as connection:
-            segments = [number for (number,) in connection.execute("SELECT id FROM segments")]
-            if segments:
-                postings.merge(connection, segments, _live_docs(connection))
-            postings.purge_terms(connection)
-            self._written_terms.clear()
+            self._notes.purge(connection)
             connection.execute("DELETE FROM vectors WHERE chunk IS NULL")
         with connections.told_in_words(self.path):
             self._connection.execute("VACUUM")
@@ -278,9 +250,7 @@ class Writer:
     def put_chunks(self, layout: int, cuts: Sequence[tuple[int, str, Sequence[Chunk]]]) -> None:
         """Add the chunks of another layout to notes (doc, text, chunks) that are in the index already."""
         with self._transaction() as connection:
-            for doc, text, chunks in cuts:
-                connection.execute("DELETE FROM chunks WHERE doc = ? AND layout = ?", (doc, layout))
-                note_rows.insert_chunks(connection, doc, layout, chunks, text)
+            self._notes.put_chunks(connection, layout, cuts)
             vector_rows.adopt(connection, [doc for doc, _, _ in cuts])
             vector_rows.refresh_notes(connection, [doc for doc, _, _ in cuts])
 
@@ -317,8 +287,8 @@ class Writer:
 
     def rest(self) -> None:
         """Give back the memory that very many notes took; the writer stays open."""
-        self._written_terms = set()
-        terms.forget()
+        if self._note_writer is not None:
+            self._note_writer.rest()
         with connections.told_in_words(self.path):
             self._connection.execute(f"PRAGMA cache_size = -{RESTING_CACHE_KB}")
             self._connection.execute("PRAGMA shrink_memory")
@@ -351,9 +321,4 @@ def _rekey(connection: apsw.Connection, old: str, new: str) -> None:
         connection.execute(f"UPDATE {table} SET path = ? WHERE path = ?", (new, old))
 
 
-def _live_docs(connection: apsw.Connection) -> NDArray[np.int64]:
-    rows = connection.execute("SELECT doc FROM files WHERE doc IS NOT NULL ORDER BY doc").fetchall()
-    return np.array(rows, dtype=np.int64).reshape(-1)
-
-
-__all__ = ["NOT_EMBEDDED", "KnownNote", "NoteBatch", "NoteRecord", "WaitingChunk", "Writer"]
+__all__ = ["NOT_EMBEDDED", "KnownNote", "WaitingChunk", "Writer"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from second_brain.errors import EmbedderUnavailable
 from second_brain.indexing.chunks import layout_for
 from second_brain.indexing.stopping import interruptible
@@ -13,6 +11,7 @@ from second_brain.indexing.stopping import interruptible
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from second_brain.embedding import Embedder
@@ -44,6 +43,8 @@ class Asking:
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row per text, shape (texts, dimension), all numbers finite."""
+        import numpy as np  # noqa: PLC0415 - a run that finds nothing to embed does without
+
         rows = np.asarray(self._asked(lambda: self._embedder.embed_documents(texts)))
         if rows.shape != (len(texts), self._embedder.dimension):
             raise EmbedderUnavailable(
@@ -62,6 +63,8 @@ class Asking:
             probe = self._asked(lambda: self._embedder.embed_query("probe"))
         except EmbedderUnavailable:
             return False
+        import numpy as np  # noqa: PLC0415
+
         return len(probe) == self._embedder.dimension and bool(np.isfinite(probe).all())
 
     def _asked(self, question: Callable[[], T]) -> T:

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 from second_brain.errors import EmbedderUnavailable
 from second_brain.index.writer import NOT_EMBEDDED
 from second_brain.indexing.asking import Asking
-from second_brain.indexing.chunks import split
 from second_brain.indexing.indexer import Progress
 from second_brain.indexing.stopping import PULSE_S, StoppedError
-from second_brain.vault.markdown import parse
+from second_brain.vault.head import has_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from second_brain.embedding import Embedder
     from second_brain.index.writer import WaitingChunk, Writer
-    from second_brain.model import Layout
+    from second_brain.model import Chunk, Layout
 
 BATCH = 32
 SMALLEST_BATCH = 4
@@ -130,10 +129,17 @@ class Embedding:
             for doc, path in missing[start : start + CUT_BATCH]:
                 run.pulse_if_due()
                 text = self._writer.stored_text(doc)
-                note = parse(path, text, inline_tags=self._inline_tags)
-                cuts.append((doc, text, split(note, cut)))
-            self._writer.put_chunks(layout, [cut for cut in cuts if cut[2]])
+                if has_body(text):  # many notes are nothing but frontmatter, and are asked about in every run
+                    cuts.append((doc, text, self._cut(path, text, cut)))
+            if cuts:
+                self._writer.put_chunks(layout, cuts)
         run.outcome.waiting = 0
+
+    def _cut(self, path: str, text: str, layout: Layout) -> list[Chunk]:
+        from second_brain.indexing.chunks import split  # noqa: PLC0415
+        from second_brain.vault.markdown import parse  # noqa: PLC0415
+
+        return split(parse(path, text, inline_tags=self._inline_tags), layout)
 
     def _fill(self, model: int, run: _Run, asking: Asking) -> bool:
         """Embed what waits; false when the index was changed on the way, so that something else may wait by now."""

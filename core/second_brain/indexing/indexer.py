@@ -22,7 +22,8 @@ from second_brain.vault import changes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from second_brain.index.writer import KnownNote, NoteRecord, Writer
+    from second_brain.index.note_rows import NoteRecord
+    from second_brain.index.writer import KnownNote, Writer
     from second_brain.vault.vault import Scan, Vault
 
 FIRST_BATCH = 50

@@ -23,15 +23,12 @@ from typing import IO, TYPE_CHECKING, Self
 
 import second_brain
 from second_brain.errors import InvalidParameter, NoteUnreadable, NotFound, SecondBrainError
-from second_brain.index import note_rows
-from second_brain.index.note_rows import NoteBatch, NoteRecord
-from second_brain.indexing.chunks import split
-from second_brain.vault.markdown import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from types import TracebackType
 
+    from second_brain.index.note_rows import NoteBatch, NoteRecord
     from second_brain.model import Layout, NoteFile
     from second_brain.vault.redaction import Redaction
     from second_brain.vault.vault import Vault
@@ -59,7 +56,10 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """Knows how the notes of one vault become rows; can be pickled."""
+    """Knows how the notes of one vault become rows; can be pickled.
+
+    What that takes (YAML, numpy) is loaded with the first note: an unchanged vault does without.
+    """
 
     vault: Vault
     rules: Rules
@@ -71,12 +71,18 @@ class Preparation:
 
     def record(self, file: NoteFile) -> NoteRecord:
         """The note of a redacted file."""
+        from second_brain.index.note_rows import NoteRecord  # noqa: PLC0415
+        from second_brain.indexing.chunks import split  # noqa: PLC0415
+        from second_brain.vault.markdown import parse  # noqa: PLC0415
+
         note = parse(file.path, file.text, inline_tags=self.rules.inline_tags)
         chunks = {number: split(note, layout) for number, layout in self.layouts.items()}
         return NoteRecord(file, note, chunks, self.rules.form)
 
     def prepare(self, job: Job) -> Prepared:
         """Read and take apart the notes of *job*; vanished ones are left out, unreadable ones named."""
+        from second_brain.index import note_rows  # noqa: PLC0415
+
         unreadable: dict[str, str] = {}
         return Prepared(note_rows.build(self._records(job, unreadable)), unreadable)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_KEY = r"[A-Za-z_][\w.-]{0,40}(?: [\w.-]{1,12}){0,3}:(?:[ \t].*)?"
+_KEY = r"[^\W\d][\w.-]{0,40}(?: [\w.-]{1,12}){0,3}:(?:[ \t].*)?"
 # Each line is one of a mapping, or below a key, blank or a comment.  Whatever else they hold, the whole is a mapping or a broken
 # one, and both make a head.
 _MAPPING = re.compile(rf"(?:[ \t]*(?:#.*)?\n)*{_KEY}\n(?:(?:{_KEY}|[ \t#-].*|)\n)*")
@@ -35,3 +35,11 @@ def end_line(text: str) -> int:
     from second_brain.vault import frontmatter  # noqa: PLC0415 - loads YAML, which most notes do not need for this
 
     return frontmatter.parse(text).end_line
+
+
+def has_body(text: str) -> bool:
+    """Whether anything stands below the head; `parse` gives blocks for such notes and for no other."""
+    start = 0
+    for _ in range(end_line(text)):
+        start = text.find("\n", start) + 1 or len(text)
+    return bool(text[start:].strip())

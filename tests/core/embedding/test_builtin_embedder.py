@@ -8,7 +8,7 @@ import pytest
 
 from second_brain.embedding import builtin
 from second_brain.embedding.builtin import BuiltinEmbedder
-from second_brain.embedding.onnx_runner import OnnxFiles
+from second_brain.embedding.onnx_files import OnnxFiles
 from second_brain.errors import EmbedderUnavailable
 
 LONG = " ".join(f"The keeper of lighthouse {number} writes down wind, tide and passing ships." for number in range(40))

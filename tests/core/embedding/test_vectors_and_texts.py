@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from second_brain.embedding.base import words_that_fit
-from second_brain.embedding.onnx_runner import cuts
+from second_brain.embedding.onnx_model import cuts
 from second_brain.embedding.texts import encodable, halves
 from second_brain.embedding.vectors import pooled, unit_rows
 from second_brain.errors import EmbedderUnavailable

@@ -30,6 +30,7 @@ notes = st.lists(st.sampled_from(LINES), max_size=14).flatmap(
 def agrees(text, lines):
     whole, outline = parse("n.md", text), Outline(text)
     assert outline.head_end == whole.frontmatter.end_line
+    assert head.has_body(text) is bool(whole.blocks)
     assert tuple(outline.headings()) == whole.headings
     assert list(outline.heading_blocks()) == [block for block in whole.blocks if block.kind == "heading"]
     for line in lines:
