@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from second_brain.index.vectors import Model
 
 RESCORED_PER_HIT = 40
-LEAST_RESCORED = 8_000
+LEAST_RESCORED = 16_000
 SAMPLES = 16
 LEAST_RECALL = 0.98
 MOST_CHANGED = 0.2

@@ -113,7 +113,7 @@ def nearest(
     elif total <= SKETCH_ABOVE and (count >= NARROW * total or matrix.is_current(reader, model)):
         chunks = matrix.candidates(reader, model, query, allowed=allowed, limit=limit)
     reader.counters.vectors_read += count
-    rows = _exact(reader, model, query, docs, limit) if chunks is None else _cosines(reader, model, query, chunks)
+    rows = _exact(reader, model, query, docs, limit) if chunks is None else _among(reader, model, query, chunks, limit)
     return _placed(reader, rows)[:limit]
 
 
@@ -137,21 +137,35 @@ def _chunk_count(reader: Reader, model: Model, docs: NDArray[np.int64]) -> int:
 def _exact(
     reader: Reader, model: Model, query: NDArray[np.float32], docs: NDArray[np.int64] | None, limit: int
 ) -> list[tuple[int, float]]:
-    """The chunks of *docs* (None: all) by cosine, the best *limit* and those that are as near as the last of them."""
+    """The chunks of *docs* (None: all) by cosine; see `_nearest_rows`."""
     if docs is None:
         sql = (
             "SELECT chunk AS found, vec_distance_cosine(vector, ?) AS distance FROM vectors NOT INDEXED"
             " WHERE model = ? AND chunk IS NOT NULL"
         )
-        values: tuple[object, ...] = (_blob(query), model.id)
-    elif len(docs):
-        sql = (
-            "SELECT c.id AS found, vec_distance_cosine(v.vector, ?) AS distance FROM chunks c"
-            " CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id WHERE c.layout = ? AND c.doc IN carray(?)"
-        )
-        values = (_blob(query), model.id, model.layout, numbers(docs))
-    else:
+        return _nearest_rows(reader, sql, (_blob(query), model.id), limit)
+    if not len(docs):
         return []
+    sql = (
+        "SELECT c.id AS found, vec_distance_cosine(v.vector, ?) AS distance FROM chunks c"
+        " CROSS JOIN vectors v ON v.model = ? AND v.chunk = c.id WHERE c.layout = ? AND c.doc IN carray(?)"
+    )
+    return _nearest_rows(reader, sql, (_blob(query), model.id, model.layout, numbers(docs)), limit)
+
+
+def _among(
+    reader: Reader, model: Model, query: NDArray[np.float32], chunks: NDArray[np.int64], limit: int
+) -> list[tuple[int, float]]:
+    """Just these chunks by cosine; see `_nearest_rows`."""
+    sql = (
+        "SELECT chunk AS found, vec_distance_cosine(vector, ?) AS distance FROM vectors"
+        " WHERE model = ? AND chunk IN carray(?)"
+    )
+    return _nearest_rows(reader, sql, (_blob(query), model.id, numbers(chunks)), limit)
+
+
+def _nearest_rows(reader: Reader, sql: str, values: tuple[object, ...], limit: int) -> list[tuple[int, float]]:
+    """The (chunk, cosine) of the rows of *sql*, the best *limit* and those that are as near as the last of them."""
     order = " ORDER BY distance, found"
     found: list[Any] = reader.connection.execute(f"{sql}{order} LIMIT ?", (*values, limit + 1)).fetchall()
     if limit < len(found):
@@ -164,20 +178,6 @@ def _exact(
                 f"SELECT * FROM ({sql}) WHERE distance <= ?{order}", (*values, last)
             ).fetchall()
     return [(chunk, 1.0 - distance) for chunk, distance in found]
-
-
-def _cosines(
-    reader: Reader, model: Model, query: NDArray[np.float32], chunks: NDArray[np.int64]
-) -> list[tuple[int, float]]:
-    """Exact cosines of just these chunks, best first."""
-    if not len(chunks):
-        return []
-    rows = reader.connection.execute(
-        "SELECT chunk, vec_distance_cosine(vector, ?) AS distance FROM vectors"
-        " WHERE model = ? AND chunk IN carray(?) ORDER BY distance, chunk",
-        (_blob(query), model.id, numbers(chunks)),
-    )
-    return [(chunk, 1.0 - distance) for chunk, distance in rows]
 
 
 def _placed(reader: Reader, rows: list[tuple[int, float]]) -> list[Passage]:
