@@ -100,9 +100,9 @@ def sketch(stage: Stage) -> Iterator[Row]:
     brain.sync()
     with brain.reader.snapshot():
         fast, found = _searched(brain, queries)
-        threshold, vectors.SKETCH_ABOVE = vectors.SKETCH_ABOVE, 10**9
+        limit, vectors.MATRIX_BYTES = vectors.MATRIX_BYTES, 10**12
         exact, expected = _searched(brain, queries)
-        vectors.SKETCH_ABOVE = threshold
+        vectors.MATRIX_BYTES = limit
         model = vectors.active_model(brain.reader)
         held = vectors.embedded(brain.reader, model)[0] if model else 0
     brain.close()

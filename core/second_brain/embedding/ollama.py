@@ -62,7 +62,8 @@ class OllamaEmbedder:
     then the fingerprint is known while the server is down, and a model of another dimension is refused.
 
     A query has *timeout_s* seconds in all.  At most *batch* texts go into one request of so many seconds from its first to its
-    last byte; after a timeout the next requests are a quarter as large, so that a slow machine gets through.
+    last byte; after a timeout the next requests are a quarter as large, so that a slow machine gets through, and twice as large
+    again after each that succeeds.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class OllamaEmbedder:
         self._url = url or DEFAULT_OLLAMA_URL
         self._model = model
         self._timeout_s = timeout_s
-        self._batch = batch
+        self._batch = self._most = batch
         self._expected = dimension
         self._lock = threading.Lock()
         self._own = (
@@ -116,8 +117,14 @@ class OllamaEmbedder:
         start = 0
         while start < len(texts):
             part = texts[start : start + self._batch]
-            rows[start : start + len(part)] = self._embed(part, self._family.document)
+            try:
+                rows[start : start + len(part)] = self._embed(part, self._family.document)
+            except _LateError:
+                self._batch = max(1, self._batch // 4)
+                raise
             start += len(part)
+            if len(part) == self._batch:
+                self._batch = min(self._most, 2 * self._batch)
         return rows
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -210,16 +217,26 @@ class OllamaEmbedder:
         base_url = _base_url(self._url)
         try:
             until = getattr(self._own, "until", None)
-            left = self._timeout_s if until is None else max(0.0, until - time.monotonic())
-            return self._exchange(asked, timeout_s=left, room=room)
+            return self._exchange(asked, timeout_s=self._timeout_s, until=until, room=room)
         # no JSON, or JSON of another shape: json, pydantic and ollama's own error parser each raise another of these
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
             raise self._no_ollama() from error
 
-    def _exchange(self, question: Callable[[httpx.BaseTransport], T], *, timeout_s: float, room: int = 0) -> T:
-        """The answer to *question* in *timeout_s* seconds; what goes wrong on the way becomes `EmbedderUnavailable`."""
+    def _exchange(
+        self,
+        question: Callable[[httpx.BaseTransport], T],
+        *,
+        timeout_s: float,
+        until: float | None = None,
+        room: int = 0,
+    ) -> T:
+        """The answer to *question* in *timeout_s* seconds, or in what is left of them *until* that moment.
+
+        What goes wrong on the way becomes `EmbedderUnavailable`.
+        """
         httpx, ollama = _libraries()
-        exchange: Exchange[T] = Exchange(timeout_s=timeout_s, max_bytes=_ANSWER_BYTES + room)
+        left = timeout_s if until is None else max(0.0, until - time.monotonic())
+        exchange: Exchange[T] = Exchange(timeout_s=left, max_bytes=_ANSWER_BYTES + room)
         with self._lock:
             self._running.add(exchange)
         try:
@@ -229,7 +246,6 @@ class OllamaEmbedder:
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._unreachable(error) from error
         except (ExchangeLateError, httpx.TimeoutException) as error:
-            self._batch = max(1, self._batch // 4)
             raise self._late(timeout_s) from error
         except ExchangeCutError as error:
             raise _passing(f"{self.name} was told to stop.", hint="Ask again.") from error
@@ -263,7 +279,7 @@ class OllamaEmbedder:
         return error
 
     def _late(self, timeout_s: float) -> EmbedderUnavailable:
-        return _passing(
+        return _LateError(
             f"Ollama at {self._url} did not answer within {timeout_s:.2g} seconds.",
             hint="It may be loading the model; it is asked again. If it stays slow, choose a smaller model.",
         )
@@ -280,6 +296,12 @@ class OllamaEmbedder:
             f"Ollama is not reachable at {self._url}: {told}.",
             hint="Start it with: ollama serve. Or check ollama_url, or set embedder = builtin.",
         )
+
+
+class _LateError(EmbedderUnavailable):
+    """The server was too slow, this time."""
+
+    passing = True
 
 
 class _TooLongError(EmbedderUnavailable):

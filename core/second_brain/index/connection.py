@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import shutil
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -15,7 +17,6 @@ from second_brain.errors import IndexUnavailable, WriterBusy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 LOG = logging.getLogger(__name__)
 
@@ -23,6 +24,7 @@ DATABASE_SUFFIX = ".db"
 SQLITE_MARK = b"SQLite format 3\0"
 BUSY_MS = 5_000
 _FULL_BELOW = 1 << 20  # bytes
+_DAMAGE = ("no such", "vector")  # a table or column of ours is missing; sqlite-vec was given what is no vector
 
 
 @contextlib.contextmanager
@@ -57,9 +59,9 @@ def told_in_words(path: Path) -> Iterator[None]:
             hint="Check the disk; the index can be rebuilt with: second-brain sync --mode full",
         ) from error
     except apsw.SQLError as error:
-        if "no such" not in str(error):
+        if not any(sign in str(error).lower() for sign in _DAMAGE):
             raise
-        raise corrupt(path) from error  # a table or column of ours is missing
+        raise corrupt(path) from error
 
 
 def _full(path: Path) -> IndexUnavailable:
@@ -104,6 +106,11 @@ def refuse_foreign_file(path: Path) -> None:
         raise IndexUnavailable(
             f"{path} is not a Second Brain index, and is left as it is.", hint="Choose another place with --db."
         )
+
+
+def real(path: Path) -> Path:
+    """Where the database *path* lies: SQLite follows a link, and what lies beside the database must not have two names."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 class OpenedFiles:

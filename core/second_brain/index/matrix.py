@@ -1,34 +1,31 @@
 """Find candidates among not too many vectors by a product in memory, to be ranked exactly afterwards.
 
-10,000 vectors of 384 dimensions take 15 MB and 2 ms; fetching their rows from SQLite takes 13 ms.
+10,000 vectors of 384 dimensions take 15 MB and 1 ms; fetching their rows from SQLite takes 13 ms.
 """
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from second_brain.index import resident
+from second_brain.index.resident import Resident
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from second_brain.index.reader import Reader
-    from second_brain.index.resident import Resident
     from second_brain.index.vectors import Model
 
 MARGIN = 1e-4
 """Far above what rounding can make of a cosine of float32 vectors, so that candidates hold all that exact cosines would."""
 
-_MATRICES: weakref.WeakKeyDictionary[Reader, dict[int, Resident]] = weakref.WeakKeyDictionary()
-
 
 def is_current(reader: Reader, model: Model) -> bool:
     """Whether the vectors lie in memory already, as the index has them now."""
-    known = _MATRICES.get(reader, {}).get(model.id)
-    return known is not None and known.generation == reader.generation
+    held = reader.held.get("vectors")
+    return isinstance(held, Resident) and held.model == model and held.generation == reader.generation
 
 
 def candidates(
@@ -51,18 +48,15 @@ def candidates(
 
 
 def _current(reader: Reader, model: Model) -> Resident:
-    matrices = _MATRICES.setdefault(reader, {})
-    known = matrices.get(model.id)
-    if known is None or known.generation != reader.generation:
-        matrices.clear()  # another model's vectors are of no use any more
+    held = reader.held.get("vectors")
+    known = held if isinstance(held, Resident) else None
+    if known is None or not is_current(reader, model):
         known, _ = resident.current(reader, model, _unit, known)
-        matrices[model.id] = known
+        reader.held["vectors"] = known
     return known
 
 
 def _unit(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Each row at length 1; what has no length or is no number is nearest to nothing."""
-    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        unit: NDArray[np.float32] = matrix / norms
-        return np.nan_to_num(unit, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
+    """Each row at length 1 as exactly as float32 has it."""
+    unit: NDArray[np.float32] = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    return unit

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 def open_writer(path: Path, *, rebuild_damaged: bool = False) -> Writer:
     """Open *path* for writing, creating or migrating it.
 
-    With *rebuild_damaged* every page and the whole word index are looked at first; a damaged file is set aside and a new one made.
+    With *rebuild_damaged* every page and every value are looked at first; a damaged file is set aside and a new one made.  Damaged
+    vectors alone are dropped, to be computed anew.
 
     Raises `WriterBusy` when another process writes it, `IndexUnavailable` when it is damaged or cannot be written,
     `OutOfDate` when a newer program made it.
     """
+    path = connections.real(path)
     connections.refuse_foreign_file(path)
     lock = writer_lock.acquire(path)
     try:
@@ -47,10 +49,12 @@ def _opened(path: Path, *, verify: bool) -> apsw.Connection:
                 connections.verify(connection)
             schema.migrate(connection, path)
             if verify:
-                from second_brain.index import postings  # noqa: PLC0415 - loads numpy
+                from second_brain.index import postings, vector_checks  # noqa: PLC0415 - load numpy
 
                 schema.verify_values(connection)
                 postings.verify(connection)
+                with connection:
+                    vector_checks.drop_damaged(connection)
         except BaseException:
             connection.close()
             raise

@@ -61,10 +61,12 @@ def _decode(data: bytes) -> Postings:
         raise apsw.CorruptError
     numbers = np.frombuffer(data, dtype="<u4")
     n = int(numbers[0]) if len(numbers) else 0
+    if not 0 < 3 * n < len(numbers):
+        raise apsw.CorruptError
     found = Postings(
         numbers[1 : n + 1], numbers[n + 1 : 2 * n + 1], numbers[2 * n + 1 : 3 * n + 1], numbers[3 * n + 1 :]
     )
-    if not n or len(found.positions) != int(found.body_tf.sum()):
+    if len(found.positions) != int(found.body_tf.sum(dtype=np.int64)):
         raise apsw.CorruptError
     return found
 

@@ -44,18 +44,20 @@ class Reader:
     """A scoped, read-only view of one database.  Not for concurrent use: a lock serialises `snapshot` across threads."""
 
     def __init__(self, path: Path, scope_: Scope) -> None:
-        self.path = path
+        self.path = connections.real(path)
         self.scope = scope_
         self.counters = Counters()
         self._lock = threading.RLock()
         self._depth = 0
-        self._state: tuple[int, ...] | None = None
+        self._data_version = -1
+        self.generation = 0  # rises whenever the database was changed by anyone, or another one is in its place
+        self.held: dict[str, Any] = {}  # what outlives a change of the database, but not another one in its place
         self._columns: Columns | None = None
         self._occurrences: dict[str, tuple[NDArray[np.intp], Postings]] = {}
         self._derived: dict[str, Any] = {}
         self._vector_functions = False
         self._file = self._identity()
-        with connections.told_in_words(path):
+        with connections.told_in_words(self.path):
             self._connection = self._open()
         self.vocabulary = Vocabulary(self)
 
@@ -86,6 +88,8 @@ class Reader:
             connection = self._open()
             self._connection.close()
             self._connection, self._file, self._vector_functions = connection, file, False
+            self._data_version = -1
+            self.held.clear()
 
     @property
     def connection(self) -> apsw.Connection:
@@ -121,18 +125,14 @@ class Reader:
                     self._connection.execute("ROLLBACK")
 
     def _refresh(self) -> None:
-        state = (*self._file, int(self._connection.execute("PRAGMA data_version").get))
-        if state != self._state:
-            self._state = state
+        data_version = int(self._connection.execute("PRAGMA data_version").get)
+        if data_version != self._data_version:
+            self._data_version = data_version
+            self.generation += 1
             self._columns = None
             self._occurrences.clear()
             self._derived.clear()
             self.vocabulary.forget()
-
-    @property
-    def generation(self) -> tuple[int, ...] | None:
-        """Changes whenever the database was changed by anyone."""
-        return self._state
 
     @property
     def columns(self) -> Columns:

@@ -1,6 +1,7 @@
 """Vectors of a model that stay in memory in some form, brought up to date by reading only what is new.
 
-A vector is told by its chunk and the hash of the text it was made from: the same two have the same vector.
+Within one database a vector is told by its model, its chunk and the hash of the text it was made from: the same three have the
+same vector.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import numpy as np
 
+from second_brain.index import vector_checks
 from second_brain.index.numbers import numbers
 from second_brain.index.schema import HASH_BYTES
 
@@ -26,12 +29,13 @@ _BATCH = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """One entry per visible chunk that has a vector, chunk numbers ascending; `codes` are the vectors in their form.
+    """One entry per visible chunk that has a vector of `model`, chunk numbers ascending; `codes` are the vectors in their form.
 
     `places` are those of the chunks' notes in the reader's columns, as of the reader's state `generation`.
     """
 
-    generation: tuple[int, ...] | None
+    model: Model
+    generation: int
     chunks: NDArray[np.int64]
     places: NDArray[np.intp]
     texts: NDArray[np.void]
@@ -49,30 +53,35 @@ def current(
 ) -> tuple[Resident, int]:
     """What *reader* sees now, and how many vectors came or went; those that *before* has are not read again.
 
-    *encode* gives the codes of a float32 matrix, row by row.
+    *encode* gives the codes of a float32 matrix, row by row.  Raises `apsw.CorruptError` for a vector that can be none.
     """
+    before = before if before is not None and before.model == model else None
     chunks, places, texts = _rows(reader, model)
     where, kept = _known(before, chunks, texts)
     changed = len(chunks) + (len(before) if before else 0) - 2 * int(kept.sum())
     if before is not None and not changed:
-        return Resident(reader.generation, chunks, places, texts, before.codes), 0
+        return Resident(model, reader.generation, chunks, places, texts, before.codes), 0
     form = encode(np.empty((0, model.dim), dtype=np.float32))
     codes = np.empty((len(chunks), form.shape[1]), dtype=form.dtype)
-    if before is not None:
-        codes[kept] = before.codes[where[kept]]
-    new = np.flatnonzero(~kept)
-    for start in range(0, len(new), _BATCH):
-        some = new[start : start + _BATCH]
-        codes[some] = encode(vectors_of(reader, model, chunks[some]))
-    return Resident(reader.generation, chunks, places, texts, codes), changed
+    for start in range(0, len(chunks), _BATCH):
+        part = np.arange(start, min(start + _BATCH, len(chunks)))
+        old, new = part[kept[part]], part[~kept[part]]
+        if before is not None and len(old):
+            codes[old] = before.codes[where[old]]
+        if len(new):
+            codes[new] = encode(vectors_of(reader, model, chunks[new]))
+    return Resident(model, reader.generation, chunks, places, texts, codes), changed
 
 
 def vectors_of(reader: Reader, model: Model, chunks: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The vectors of *chunks* (ascending), one per row."""
+    """The vectors of *chunks* (ascending), one per row.  Raises `apsw.CorruptError` for one that can be none."""
     rows: list[Any] = reader.connection.execute(
         "SELECT vector FROM vectors WHERE model = ? AND chunk IN carray(?) ORDER BY chunk", (model.id, numbers(chunks))
     ).fetchall()
-    return np.frombuffer(b"".join(vector for (vector,) in rows), dtype="<f4").reshape(-1, model.dim)
+    blobs = [vector for (vector,) in rows]
+    if not vector_checks.are_sound(blobs, model.dim):
+        raise apsw.CorruptError
+    return np.frombuffer(b"".join(blobs), dtype="<f4").reshape(-1, model.dim)
 
 
 def _rows(reader: Reader, model: Model) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.void]]:
@@ -84,6 +93,8 @@ def _rows(reader: Reader, model: Model) -> tuple[NDArray[np.int64], NDArray[np.i
         (model.id, model.layout),
     ).fetchall()
     chunks, docs, hashes = zip(*rows, strict=True) if rows else ((), (), ())
+    if any(len(text_hash) != HASH_BYTES for text_hash in hashes):
+        raise apsw.CorruptError
     places, visible = reader.columns.places(np.array(docs, dtype=np.int64))
     texts = np.frombuffer(b"".join(hashes), dtype=f"V{HASH_BYTES}")
     return np.array(chunks, dtype=np.int64)[visible], places, texts[visible]

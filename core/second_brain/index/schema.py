@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -19,7 +20,6 @@ from second_brain.index.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 LOG = logging.getLogger(__name__)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can hold it, no database can
@@ -130,11 +130,14 @@ _HELD = {"TEXT": "'text'", "INTEGER": "'integer'", "REAL": "'real', 'integer'", 
 def verify_values(connection: apsw.Connection) -> None:
     """Look whether each value is of the type that its column declares; raises `apsw.CorruptError` otherwise.
 
-    SQLite takes any value anywhere, so its own check finds no fault in a number where a text should be.
+    SQLite takes any value anywhere, so its own check finds no fault in a number where a text should be.  Columns that others added
+    are theirs.
     """
+    declared = apsw.Connection(":memory:")
+    migrate(declared, Path(":memory:"))
     for table in sorted(TABLES & _tables(connection)):
-        columns: list[Any] = connection.execute(f"PRAGMA table_info({table})").fetchall()
-        for _, name, kind, *_ in columns:
+        ours: list[Any] = declared.execute(f"PRAGMA table_info({table})").fetchall()
+        for _, name, kind, *_ in ours:
             held = _HELD[kind] + ("" if name in ("path", "term") else ", 'null'")
             if connection.execute(f"SELECT EXISTS(SELECT 1 FROM {table} WHERE typeof({name}) NOT IN ({held}))").get:
                 raise apsw.CorruptError

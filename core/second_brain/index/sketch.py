@@ -6,7 +6,6 @@ distance to the query's bits orders the candidates.  250,000 vectors of 384 dime
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,9 +37,6 @@ class Sketch:
     rows: Resident
     faithful: bool  # whether sampled vectors found their exact neighbours through it
     unchecked: int = 0  # how many vectors came or went since that was found out
-
-
-_SKETCHES: weakref.WeakKeyDictionary[Reader, dict[int, Sketch]] = weakref.WeakKeyDictionary()
 
 
 def candidates(
@@ -75,11 +71,10 @@ def _near(distance: NDArray[np.int32], keep: int) -> NDArray[np.bool_]:
 
 
 def _sketch(reader: Reader, model: Model) -> Sketch:
-    sketches = _SKETCHES.setdefault(reader, {})
-    known = sketches.get(model.id)
+    held = reader.held.get("vectors")
+    known = held if isinstance(held, Sketch) and held.rows.model == model else None
     if known is None or known.rows.generation != reader.generation:
-        sketches.clear()
-        known = sketches[model.id] = _current(reader, model, known)
+        known = reader.held["vectors"] = _current(reader, model, known)
     return known
 
 

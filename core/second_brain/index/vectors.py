@@ -1,7 +1,8 @@
 """Nearest passages and notes by cosine.  Vectors are unit float32 arrays, cosines are 1 - sqlite-vec's cosine distance.
 
-What passes a narrow filter is compared in SQLite, row by row.  Of more, candidates are found in memory first: up to
-`SKETCH_ABOVE` passages by the vectors themselves, which loses nothing, above it by a sketch of them.
+One question, or a narrow filter, is answered in SQLite, row by row.  When more is asked of the same state of the index,
+candidates are found in memory first: by the vectors themselves where they take at most `MATRIX_BYTES`, which loses nothing, above
+that by a sketch of them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import numpy as np
 
 from second_brain.index import matrix, sketch
@@ -22,9 +24,14 @@ if TYPE_CHECKING:
 
     from second_brain.index.reader import Reader
 
-SKETCH_ABOVE = 50_000
+MATRIX_BYTES = 80_000_000
+"""50,000 vectors of 384 dimensions."""
+
 NARROW = 0.25
 """A filter that lets through less than this share of the passages spares loading them all."""
+
+ROWS_FIRST = 1
+"""So many questions to one state of the index are answered row by row: loading everything takes as long as three of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +110,26 @@ def nearest(
 ) -> list[Passage]:
     """The *limit* nearest passages of the notes where *allowed* is true (None: of every visible note), nearest first."""
     reader.load_vector_functions()
-    total = embedded(reader, model)[0]
     docs = _docs(reader, allowed)
+    total = embedded(reader, model)[0]
     count = total if docs is None else _chunk_count(reader, model, docs)
     chunks = None
-    if count > SKETCH_ABOVE:
+    if 4 * model.dim * total <= MATRIX_BYTES:
+        if matrix.is_current(reader, model) or (count >= NARROW * total and _asked_again(reader)):
+            chunks = matrix.candidates(reader, model, query, allowed=allowed, limit=limit)
+    elif 4 * model.dim * count > MATRIX_BYTES and _asked_again(reader):
         chunks = sketch.candidates(reader, model, query, allowed=allowed, limit=limit)
         count = count if chunks is None else len(chunks)
-    elif total <= SKETCH_ABOVE and (count >= NARROW * total or matrix.is_current(reader, model)):
-        chunks = matrix.candidates(reader, model, query, allowed=allowed, limit=limit)
     reader.counters.vectors_read += count
     rows = _exact(reader, model, query, docs, limit) if chunks is None else _among(reader, model, query, chunks, limit)
     return _placed(reader, rows)[:limit]
+
+
+def _asked_again(reader: Reader) -> bool:
+    """Whether this state of the index was asked often enough already for loading vectors to pay."""
+    asked = reader.derived("questions to all vectors", lambda: [0])
+    asked[0] += 1
+    return asked[0] > ROWS_FIRST
 
 
 def _docs(reader: Reader, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64] | None:
@@ -168,6 +183,8 @@ def _nearest_rows(reader: Reader, sql: str, values: tuple[object, ...], limit: i
     """The (chunk, cosine) of the rows of *sql*, the best *limit* and those that are as near as the last of them."""
     order = " ORDER BY distance, found"
     found: list[Any] = reader.connection.execute(f"{sql}{order} LIMIT ?", (*values, limit + 1)).fetchall()
+    if found and found[0][1] is None:
+        raise apsw.CorruptError  # a distance to what is no vector
     if limit < len(found):
         # A cut among equals goes by path, which is known later; chunk numbers depend on the index's history.
         last = found[limit - 1][1] if limit else -1.0
@@ -213,6 +230,8 @@ def nearest_of_each(
         (_blob(query), model.id, model.layout, numbers(docs)),
     ).fetchall()
     reader.counters.vectors_read += sum(compared for _, _, compared in rows)
+    if any(distance is None for _, distance, _ in rows):
+        raise apsw.CorruptError
     return _placed(reader, [(chunk, 1.0 - distance) for chunk, distance, _ in rows])
 
 

@@ -11,6 +11,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from second_brain.index.connection import real
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -50,6 +52,7 @@ def told(database: Path) -> dict[str, Any]:
 
 
 def _place(database: Path) -> Path:
+    database = real(database)
     return database.with_name(database.name + ".worker")
 
 

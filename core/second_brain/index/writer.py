@@ -237,6 +237,20 @@ class Writer:
         with connections.told_in_words(self.path):
             return vector_rows.waiting(self._connection, model)
 
+    def embedded(self, model: int) -> int:
+        """How many passages have a vector of *model*."""
+        with connections.told_in_words(self.path):
+            return int(
+                self._connection.execute(
+                    "SELECT count(*) FROM vectors WHERE model = ? AND chunk IS NOT NULL", (model,)
+                ).get
+            )
+
+    def answers(self, model: int) -> bool:
+        """Whether queries are answered by the vectors of *model*."""
+        with connections.told_in_words(self.path):
+            return bool(self._connection.execute("SELECT state = 'active' FROM models WHERE id = ?", (model,)).get)
+
     def texts_to_embed(self, chunks: Sequence[int]) -> list[WaitingChunk]:
         """The texts of *chunks*, without those that vanished meanwhile."""
         with connections.told_in_words(self.path):

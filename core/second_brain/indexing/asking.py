@@ -42,8 +42,10 @@ class Asking:
         )
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row per text, shape (texts, dimension), all numbers finite."""
+        """One row per text, shape (texts, dimension), each of length 1."""
         import numpy as np  # noqa: PLC0415 - a run that finds nothing to embed does without
+
+        from second_brain.index.vector_checks import UNIT_WITHIN  # noqa: PLC0415 - likewise
 
         rows = np.asarray(self._asked(lambda: self._embedder.embed_documents(texts)))
         if rows.shape != (len(texts), self._embedder.dimension):
@@ -54,6 +56,10 @@ class Asking:
         if not np.isfinite(rows).all():
             raise EmbedderUnavailable(
                 f"{self._embedder.name} gave a vector that is no number.", hint="Choose another model."
+            )
+        if (np.abs(np.linalg.norm(rows, axis=1) - 1.0) > UNIT_WITHIN).any():
+            raise EmbedderUnavailable(
+                f"{self._embedder.name} gave a vector that is not of length 1.", hint="Choose another model."
             )
         return rows
 

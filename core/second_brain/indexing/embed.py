@@ -40,8 +40,11 @@ CUT_BATCH = 400
 MOST_POSTPONED = 3
 """So many passages may wait for a better moment while a new model takes over: a stuck text is no reason to keep the old one."""
 
+MOST_REFUSED = 0.1
+"""A new model that refuses more than this share of what it embeds does not take over."""
+
 BAD_MOMENTS = 3
-"""So many passages one after the other that the embedder is too slow or too ill for, and the run waits for better times."""
+"""So many texts one after the other that the embedder is too slow or too ill for, and the run waits for better times."""
 
 
 @dataclass(slots=True)
@@ -116,9 +119,22 @@ class Embedding:
             self._cut_missing(layout, cut, run)
             complete = self._fill(model, run, asking)
         self._writer.forget_refused(model)
-        if len(run.postponed) <= MOST_POSTPONED:
+        self._take_over(model, run)
+
+    def _take_over(self, model: int, run: _Run) -> None:
+        """Let *model* answer, unless it has too few vectors for that."""
+        left = self._writer.texts_to_embed(self._writer.waiting(model))
+        run.outcome.waiting = sum(chunk.text_hash in run.postponed for chunk in left)
+        refused = len(left) - run.outcome.waiting
+        embedded = self._writer.embedded(model)
+        if refused > max(MOST_POSTPONED, MOST_REFUSED * embedded) or (left and not embedded):
+            if not self._writer.answers(model):
+                run.outcome.unavailable = (
+                    f"{self._embedder.name} embeds {embedded} of {embedded + len(left)} passages; the former model goes on"
+                    " answering. Choose another model."
+                )
+        elif run.outcome.waiting <= MOST_POSTPONED:
             self._writer.finish_model(model)
-        run.outcome.waiting = len(run.postponed)
 
     def _cut_missing(self, layout: int, cut: Layout, run: _Run) -> None:
         """Cut notes that are in the index but not yet in this layout, from the stored text."""
@@ -161,33 +177,39 @@ class Embedding:
 
     def _embed(self, model: int, chunks: Sequence[WaitingChunk], run: _Run, asking: Asking) -> None:
         tried = self._refused.keys() | run.postponed
-        wanted = [chunk for chunk in chunks if chunk.text_hash not in tried]
-        pairs: list[tuple[WaitingChunk, NDArray[np.float32]]] = []
+        # A text that stands in many notes is asked for once, and is one bad text if it is one.
+        wanted = list({chunk.text_hash: chunk for chunk in reversed(chunks) if chunk.text_hash not in tried}.values())[
+            ::-1
+        ]
+        vectors: dict[bytes, NDArray[np.float32]] = {}
         try:
             if wanted:
-                pairs += zip(wanted, asking.vectors([chunk.embedded for chunk in wanted]), strict=True)
+                rows = asking.vectors([chunk.embedded for chunk in wanted])
+                vectors |= zip((chunk.text_hash for chunk in wanted), rows, strict=True)
                 run.bad_moments = 0
         except EmbedderUnavailable as error:
             if not asking.works():
                 raise
-            self._one_by_one(wanted, pairs, run, asking, error)
+            self._one_by_one(wanted, vectors, run, asking, error)
         finally:
+            pairs = [(chunk, vectors[chunk.text_hash]) for chunk in chunks if chunk.text_hash in vectors]
             self._writer.put_vectors(model, pairs)
             run.outcome.embedded += len(pairs)
+            self._late |= {chunk.id for chunk in chunks if chunk.text_hash in run.postponed}
         self._tell_refused(chunks, run.outcome)
 
     def _one_by_one(
         self,
         chunks: Sequence[WaitingChunk],
-        pairs: list[tuple[WaitingChunk, NDArray[np.float32]]],
+        vectors: dict[bytes, NDArray[np.float32]],
         run: _Run,
         asking: Asking,
         reason: EmbedderUnavailable,
     ) -> None:
-        """Add to *pairs* what of a failed batch can be embedded; raises when the embedder turns out to be ill."""
+        """Add to *vectors* what of a failed batch can be embedded; raises when the embedder turns out to be ill."""
         for chunk in sorted(chunks, key=lambda chunk: chunk.id in self._late):
             try:
-                pairs.append((chunk, self._alone(chunk, asking)))
+                vectors[chunk.text_hash] = self._alone(chunk, asking)
                 run.bad_moments = 0
             except EmbedderUnavailable as error:
                 if not asking.works():
@@ -196,7 +218,6 @@ class Embedding:
                     self._refused[chunk.text_hash] = error.message
                     continue
                 run.postponed.add(chunk.text_hash)
-                self._late.add(chunk.id)
                 run.outcome.errors.append(f"{self._writer.path_of(chunk.doc)}: {NOT_EMBEDDED} yet: {error.message}")
                 run.bad_moments += 1
                 if run.bad_moments >= BAD_MOMENTS:

@@ -152,23 +152,17 @@ class Helper:
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.SimpleQueue[_Answer | None] = queue.SimpleQueue()
         self._jobs: dict[int, Job] = {}  # by first number
+        self._ended = False  # whether the last answer was taken
 
     def __enter__(self) -> Self:
         # -P: the folder one happens to stand in, a vault perhaps, is no place for modules.
         # First in the path, or it might be another copy of this program that helps.
         code = f"import sys; sys.path.insert(0, {_HOME!r}); from second_brain.indexing.preparing import serve; serve()"
         command = [sys.executable, "-P", "-c", code]
-        with contextlib.suppress(OSError):
-            self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,  # what goes wrong there is done, and told, here
-                bufsize=PIPE_BYTES,
-                pipesize=PIPE_BYTES,
-                start_new_session=True,  # Ctrl-C is for this process
-                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-            )
+        self._process = _started(command)
+        if self._process is None:
+            self._answers.put(None)
+        else:
             # A thread, because the helper could not go on while its last answer waits in the pipe.
             threading.Thread(target=_listen, args=(self._process.stdout, self._answers), daemon=True).start()
             self._send(self._preparation)
@@ -210,9 +204,8 @@ class Helper:
 
     def finished(self) -> Iterator[tuple[Job, Prepared]]:
         """What the helper has done and nobody took, for when no more is wanted."""
-        while not self._answers.empty():
-            answer = self._answers.get()
-            if answer is not None:
+        with contextlib.suppress(queue.Empty):
+            while (answer := self._answers.get_nowait()) is not None:
                 yield self._jobs[answer.first_doc], answer.prepared
 
     def _ask(self, waiting: deque[Job], asked: deque[Job]) -> None:
@@ -229,14 +222,32 @@ class Helper:
                 self._give_up()
 
     def _receive(self) -> tuple[Job, Prepared] | None:
-        """The next answer, None when there will be none."""
-        if self._process is None:
-            return None
-        answer = self._answers.get()
+        """The next answer, None when there will be none; what a helper did before it died counts."""
+        answer = None if self._ended else self._answers.get()
         if answer is None:
+            self._ended = True
             self._give_up()
             return None
         return self._jobs[answer.first_doc], answer.prepared
+
+
+def _started(command: Sequence[str]) -> subprocess.Popen[bytes] | None:
+    """The helper process; None where none can be had, which costs time and nothing else."""
+    for size in (PIPE_BYTES, -1):  # wide pipes may be used up, or forbidden
+        try:
+            return subprocess.Popen(  # noqa: S603 - this very interpreter
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,  # what goes wrong there is done, and told, here
+                bufsize=PIPE_BYTES,
+                pipesize=size,
+                start_new_session=True,  # Ctrl-C is for this process
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
+        except OSError as error:
+            LOG.debug("No helper with a pipe of %d bytes: %s", size, error)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

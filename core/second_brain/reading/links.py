@@ -6,7 +6,6 @@ Links are resolved among the visible notes only, so a link that leads out of the
 from __future__ import annotations
 
 import re
-import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,19 +59,15 @@ class NoteLinks:
 class _Network:
     """All links between the visible notes in one state of the index."""
 
-    generation: tuple[int, ...] | None
     out: dict[str, list[NoteLink]]
     into: dict[str, list[NoteLink]]
-
-
-_NETWORKS: weakref.WeakKeyDictionary[Reader, _Network] = weakref.WeakKeyDictionary()
 
 
 def links_of(reader: Reader, name: str) -> NoteLinks:
     """The links from and to the note *name*.  Raises `NotFound` and `Ambiguous` as `resolve` does."""
     with reader.snapshot():
         path = resolve(reader, name).path
-        network = _network(reader)
+        network = reader.derived("links", lambda: _build(reader))
         out = _with_headings(reader, network.out.get(path, ()))
         into = _with_headings(reader, network.into.get(path, ()))
     return NoteLinks(
@@ -83,13 +78,6 @@ def links_of(reader: Reader, name: str) -> NoteLinks:
         links_out=tuple(out),
         links_in=tuple(into),
     )
-
-
-def _network(reader: Reader) -> _Network:
-    known = _NETWORKS.get(reader)
-    if known is None or known.generation != reader.generation:
-        known = _NETWORKS[reader] = _build(reader)
-    return known
 
 
 def _build(reader: Reader) -> _Network:
@@ -107,7 +95,7 @@ def _build(reader: Reader) -> _Network:
         out.setdefault(row.source, []).append(link)
         if target is not None:
             into.setdefault(target, []).append(link)
-    return _Network(reader.generation, out, into)
+    return _Network(out, into)
 
 
 def _shown_name(target: str) -> str:

@@ -36,13 +36,15 @@ class NotesOnDisk:
             kept = self._kept.get(path)
         try:
             if kept is not None and kept[0] == self._vault.stat(path):
-                return kept[1]
+                return self._remember(path, *kept)
             file = self._vault.read(path)
-            outline = Outline(self._redaction.apply(file.text))
+            return self._remember(path, file.stat, Outline(self._redaction.apply(file.text)))
         except (NotFound, NoteUnreadable):
             return None
+
+    def _remember(self, path: str, stat: FileStat, outline: Outline) -> Outline:
         with self._lock:
-            self._kept[path] = (file.stat, outline)
+            self._kept[path] = (stat, outline)
             self._kept.move_to_end(path)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)

@@ -164,6 +164,32 @@ def test_a_slow_server_times_out_and_then_gets_smaller_requests(fake_ollama):
     embedder.close()
 
 
+def test_requests_grow_again_when_the_server_is_quick_again(fake_ollama):
+    embedder = OllamaEmbedder(fake_ollama.url, MODEL, timeout_s=0.15, dimension=64)
+    texts = [f"note {number}" for number in range(100)]
+    fake_ollama.mode = Mode.SLOW
+    with pytest.raises(EmbedderUnavailable):
+        embedder.embed_documents(texts)
+    fake_ollama.mode = Mode.OK
+    fake_ollama.forget()
+    embedder.embed_documents(texts)
+    assert fake_ollama.batch_sizes == [8, 16, 32, 32, 12]
+    embedder.close()
+
+
+def test_a_slow_question_makes_no_request_for_passages_smaller_and_names_the_time_it_had(fake_ollama):
+    embedder = OllamaEmbedder(fake_ollama.url, MODEL, timeout_s=0.2)
+    fake_ollama.mode = Mode.SLOW
+    for _ in range(2):
+        with pytest.raises(EmbedderUnavailable, match=r"within 0\.2 seconds"):
+            embedder.embed_query("note")
+    fake_ollama.mode = Mode.OK
+    fake_ollama.forget()
+    embedder.embed_documents([f"note {number}" for number in range(32)])
+    assert fake_ollama.batch_sizes == [32]
+    embedder.close()
+
+
 @pytest.mark.requirement("RG-18")
 def test_proxies_of_the_environment_are_not_used(monkeypatch, fake_ollama):
     with FakeOllama() as proxy:

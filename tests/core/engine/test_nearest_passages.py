@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from indexed_vault import IndexedVault
-from second_brain.index import matrix, resident, sketch, vectors
+from second_brain.index import resident, sketch, vectors
 from second_brain.model import Scope
 from stub_embedder import StubEmbedder
 
@@ -24,12 +24,11 @@ def many(open_desk):
     return open_desk(TEXTS, embedder=StubEmbedder(96))
 
 
-def search_through(monkeypatch, through, sketch_above):
+def search_through(monkeypatch, through, passages=3):
+    """Make more than *passages* go through the sketch, or let all be compared row by row, or by the vectors in memory."""
+    monkeypatch.setattr(vectors, "ROWS_FIRST", 10**9 if through == "rows" else 0)
     if through == "sketch":
-        monkeypatch.setattr(vectors, "SKETCH_ABOVE", sketch_above)
-    if through == "rows":
-        monkeypatch.setattr(vectors, "NARROW", 2)
-        monkeypatch.setattr(matrix, "is_current", lambda *_: False)
+        monkeypatch.setattr(vectors, "MATRIX_BYTES", passages * 4 * 64)
 
 
 def plain_passages(embedder, query, folder):
@@ -44,7 +43,7 @@ def plain_passages(embedder, query, folder):
 def test_the_nearest_passages_are_those_of_a_plain_ranker_whatever_they_go_through(
     many, monkeypatch, folder, rescored, through
 ):
-    search_through(monkeypatch, through, sketch_above=100)
+    search_through(monkeypatch, through, passages=100)
     if rescored:
         monkeypatch.setattr(sketch, "LEAST_RESCORED", rescored)
     with many.reader.snapshot():
@@ -60,7 +59,7 @@ def test_the_nearest_passages_are_those_of_a_plain_ranker_whatever_they_go_throu
 
 
 def test_the_sketch_follows_the_index(open_desk, monkeypatch, tmp_path):
-    monkeypatch.setattr(vectors, "SKETCH_ABOVE", 3)
+    search_through(monkeypatch, "sketch")
     vault = IndexedVault(tmp_path, embedder=StubEmbedder(64)).write_all(
         {f"{number}.md": f"A heron, number {number}." for number in range(12)}
     )
@@ -79,7 +78,7 @@ def test_the_sketch_follows_the_index(open_desk, monkeypatch, tmp_path):
 def test_the_nearest_passages_of_a_scope_are_as_many_as_without_the_notes_outside(
     open_desk, many, monkeypatch, through
 ):
-    search_through(monkeypatch, through, sketch_above=100)
+    search_through(monkeypatch, through, passages=100)
     scoped = open_desk(None, vault=many.vault, scope=Scope(folders=("A",)))
     query = many.vault.embedder.embed_query("w8 w9")
     with scoped.reader.snapshot():
@@ -95,7 +94,7 @@ def test_the_nearest_passages_of_a_scope_are_as_many_as_without_the_notes_outsid
 def test_equally_near_passages_are_cut_by_path_whatever_order_they_were_indexed_in(
     open_desk, monkeypatch, tmp_path, folder, through
 ):
-    search_through(monkeypatch, through, sketch_above=3)
+    search_through(monkeypatch, through)
     vault = IndexedVault(tmp_path, embedder=StubEmbedder(64))
     for number in (5, 3, 1, 4, 0, 2):
         vault.write(f"{'AB'[number % 2]}/{number}.md", "The same words everywhere.")
@@ -112,7 +111,7 @@ def test_equally_near_passages_are_cut_by_path_whatever_order_they_were_indexed_
 
 @pytest.mark.parametrize("through", ["matrix", "sketch"])
 def test_what_lies_in_memory_follows_the_index_and_only_new_vectors_are_read(open_desk, monkeypatch, tmp_path, through):
-    search_through(monkeypatch, through, sketch_above=3)
+    search_through(monkeypatch, through)
     monkeypatch.setattr(sketch, "_recall", lambda *_: 1.0)
     vault = IndexedVault(tmp_path, embedder=StubEmbedder(64)).write_all(
         {f"{number:02}.md": f"A heron, number {number}." for number in range(40)}
@@ -140,17 +139,93 @@ def test_what_lies_in_memory_follows_the_index_and_only_new_vectors_are_read(ope
 
 
 def held(reader, through):
-    if through == "matrix":
-        (rows,) = matrix._MATRICES[reader].values()
-        return rows
-    (kept,) = sketch._SKETCHES[reader].values()
-    return kept.rows
+    kept = reader.held["vectors"]
+    return kept if through == "matrix" else kept.rows
+
+
+def another_file(vault):
+    for file in vault.db.parent.glob("index.db*"):
+        file.unlink()
+
+
+def another_model(vault):
+    vault.embedder = StubEmbedder(64, "two")
+
+
+def another_dimension(vault):
+    vault.embedder = StubEmbedder(32)
+    vault.embedder.fingerprint = StubEmbedder(64).fingerprint
+
+
+def another_file_and_model(vault):
+    another_file(vault)
+    another_model(vault)
+
+
+def another_file_and_dimension(vault):
+    another_file(vault)
+    another_dimension(vault)
+
+
+def an_edit(vault):
+    vault.write("03.md", "A quaint samovar beside number w7.")
+
+
+@pytest.mark.parametrize("through", ["rows", "matrix", "sketch"])
+@pytest.mark.parametrize(
+    "change",
+    [another_model, another_dimension, another_file_and_model, another_file_and_dimension, another_file, an_edit],
+    ids=lambda f: f.__name__,
+)
+def test_a_reader_that_goes_on_answers_as_a_fresh_one_whatever_came_in_place_of_what_it_knew(
+    open_desk, monkeypatch, tmp_path, through, change
+):
+    search_through(monkeypatch, through)
+    monkeypatch.setattr(sketch, "_recall", lambda *_: 1.0)
+    vault = IndexedVault(tmp_path, embedder=StubEmbedder(64)).write_all(
+        {f"{number:02}.md": " ".join(f"w{each}" for each in DICE.choices(range(40), k=12)) for number in range(30)}
+    )
+    vault.index()
+    desk = open_desk(None, vault=vault)
+    desk.ask("w1 w7")
+    change(vault)
+    vault.index()
+    fresh = open_desk(None, vault=vault)
+    desk.embedders = fresh.embedders
+    for _ in range(2):
+        one, other = (
+            [(hit.path, hit.score) for hit in each.ask("w1 w7", ranking="best").hits] for each in (desk, fresh)
+        )
+        assert one == other
+        assert one
+
+
+@pytest.mark.parametrize("through", ["matrix", "sketch"])
+def test_what_lies_in_memory_is_let_go_when_another_way_takes_over(open_desk, many, monkeypatch, through):
+    desk = open_desk(None, vault=many.vault)
+    search_through(monkeypatch, "sketch" if through == "matrix" else "matrix")
+    desk.ask("w1 w7")
+    monkeypatch.undo()
+    search_through(monkeypatch, through)
+    desk.ask("w1 w7")
+    assert [type(kept) for kept in desk.reader.held.values()] == [
+        resident.Resident if through == "matrix" else sketch.Sketch
+    ]
+
+
+def test_one_question_loads_no_vectors_and_more_of_them_do(open_desk, many):
+    desk = open_desk(None, vault=many.vault)
+    desk.ask("w1 w7")
+    assert not desk.reader.held
+    desk.ask("w1 w8")
+    assert desk.reader.held
 
 
 def test_a_narrow_filter_does_not_load_the_vectors_outside_of_it(open_desk, many, monkeypatch):
     read = []
     vectors_of = resident.vectors_of
     monkeypatch.setattr(resident, "vectors_of", lambda *given: read.append(len(given[2])) or vectors_of(*given))
+    search_through(monkeypatch, "matrix")
     desk = open_desk(None, vault=many.vault)
     query = many.vault.embedder.embed_query("w8 w9")
 
@@ -172,7 +247,7 @@ def test_a_narrow_filter_does_not_load_the_vectors_outside_of_it(open_desk, many
 
 
 def test_a_sketch_that_grew_in_small_steps_is_checked_again(open_desk, monkeypatch, tmp_path):
-    monkeypatch.setattr(vectors, "SKETCH_ABOVE", 3)
+    search_through(monkeypatch, "sketch")
     checked = []
     recall = sketch._recall
     monkeypatch.setattr(sketch, "_recall", lambda *given: checked.append(len(given[2])) or recall(*given))

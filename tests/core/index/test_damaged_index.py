@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import subprocess
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import apsw
+import numpy as np
 import pytest
 
 from crashing import CrashServer
 from indexed_vault import IndexedVault
 from second_brain.config import load
 from second_brain.errors import IndexUnavailable
-from second_brain.index import catalog, exact
+from second_brain.index import catalog, exact, postings, vectors
 from second_brain.index.opening import open_writer
 from second_brain.search.engine import search
 from second_brain.search.request import from_arguments
@@ -116,6 +119,118 @@ def use(vault):
         schema_block(reader)
         catalog.links(reader)
         catalog.problems(reader)
+
+
+def words_of_ones(data):
+    return b"\xff" * len(data)
+
+
+def words_cut_behind_the_notes(data):
+    return data[: 4 * (1 + int.from_bytes(data[:4], "little"))]
+
+
+def words_of_another_count(data):
+    return bytes([data[0] ^ 0x80]) + data[1:]
+
+
+def words_and_more(data):
+    return data + b"\0" * 4
+
+
+def no_words(data):
+    return b""
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [words_of_ones, words_cut_behind_the_notes, words_of_another_count, words_and_more, no_words],
+    ids=lambda f: f.__name__,
+)
+def test_a_damaged_row_of_the_word_index_is_told_by_a_search_and_mended_by_a_full_sync(tmp_path, damage):
+    vault = IndexedVault(tmp_path).write_all({f"{n}.md": f"#t river {n} words" for n in range(20)}).index()
+    brain = second_brain(vault)
+    connection = apsw.Connection(str(vault.db))
+    before = connection.execute("SELECT data FROM postings WHERE term = 'words'").get
+    connection.execute("UPDATE postings SET data = ? WHERE term = 'words'", (damage(before),))
+    connection.close()
+    with pytest.raises(IndexUnavailable) as told:
+        use(vault)
+    assert told.value.damaged
+    with brain.writer(rebuild_damaged=True) as writer:
+        vault.indexer(writer).sync(full=True)
+    use(vault)
+
+
+def test_random_bytes_in_the_word_index_give_an_answer_or_a_clear_error():
+    dice = random.Random(5)
+    told = 0
+    for _ in range(3_000):
+        head = dice.choice((b"", dice.randint(0, 6).to_bytes(4, "little")))
+        data = head + b"".join(
+            dice.choice((dice.randint(0, 3), dice.getrandbits(32))).to_bytes(4, "little")
+            for _ in range(dice.randint(0, 14))
+        )
+        try:
+            found = postings._decode(data)
+        except apsw.CorruptError:
+            told += 1
+        else:
+            assert len(found.docs) == len(found.fields) == len(found.body_tf) > 0
+            assert len(found.positions) == found.body_tf.sum()
+    assert 1_000 < told < 3_000
+
+
+VECTOR = np.full(16, 0.25, dtype="<f4")
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("vector", (VECTOR * np.nan).tobytes()),
+        ("vector", (VECTOR * np.inf).tobytes()),
+        ("vector", (VECTOR * 0).tobytes()),
+        ("vector", (VECTOR * 1e30).tobytes()),
+        ("vector", VECTOR[:-1].tobytes()),
+        ("vector", VECTOR.tobytes()[:-1]),
+        ("vector", b""),
+        ("text_hash", b"short"),
+    ],
+    ids=["not a number", "infinite", "zero", "huge", "a number short", "a byte short", "empty", "hash"],
+)
+@pytest.mark.parametrize("rows_first", [0, 10**9])
+def test_a_damaged_vector_never_is_a_fault_of_the_program_and_alone_is_made_anew_by_a_full_sync(
+    tmp_path, monkeypatch, column, value, rows_first
+):
+    monkeypatch.setattr(vectors, "ROWS_FIRST", rows_first)
+    vault = IndexedVault(tmp_path).write_all({f"{n}.md": f"#t river {n} words" for n in range(6)})
+    brain = second_brain(vault)
+    brain.sync()
+    whole = vault.dump()
+    connection = apsw.Connection(str(vault.db))
+    connection.execute(f"UPDATE vectors SET {column} = ? WHERE chunk = 3", (value,))
+    if column == "vector":
+        connection.execute("UPDATE embeddings SET vector = ? WHERE path = '2.md'", (value,))
+    connection.close()
+    with contextlib.suppress(IndexUnavailable):
+        use(vault)
+    outcome = brain.sync("full")
+    assert not list(vault.db.parent.glob("*.damaged-*"))
+    assert outcome.vectors.embedded == 1
+    use(vault)
+    assert vault.dump() == whole
+    brain.close()
+
+
+def test_columns_that_others_added_are_theirs(tmp_path):
+    vault = IndexedVault(tmp_path).write_all({"a.md": "river"}).index()
+    connection = apsw.Connection(str(vault.db))
+    connection.execute(
+        'ALTER TABLE files ADD COLUMN "their own" VARCHAR(20); ALTER TABLE tags ADD COLUMN text_of_theirs TEXT'
+    )
+    connection.execute('UPDATE files SET "their own" = 3')
+    connection.close()
+    open_writer(vault.db, rebuild_damaged=True).close()
+    assert not list(vault.db.parent.glob("*.damaged-*"))
 
 
 @pytest.mark.slow

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from collections import Counter
+from itertools import islice
 
 import pytest
 
@@ -13,7 +15,7 @@ from indexed_vault import IndexedVault
 from second_brain.index import postings
 from second_brain.index.writer import Writer
 from second_brain.indexing import indexer, preparing
-from second_brain.indexing.preparing import JOBS, MOST_JOB, jobs_of
+from second_brain.indexing.preparing import JOBS, MOST_JOB, Helper, Job, Preparation, Rules, jobs_of
 from second_brain.vault.vault import MAX_NOTE_BYTES, Vault
 
 
@@ -178,6 +180,64 @@ def test_what_the_helper_has_done_before_a_stop_is_kept(tmp_path, helped, monkey
     with vault.reader() as reader:
         assert len(reader.columns) == report.processed
     assert vault.sync().processed == 120 - report.processed
+
+
+@pytest.mark.parametrize("taken", [1, 2, 3, 5, 8])
+def test_no_job_is_answered_twice_when_the_helper_dies_with_answers_on_the_way(tmp_path, taken):
+    vault = IndexedVault(tmp_path / "vault")
+    many_notes(vault)
+    preparation = Preparation(vault.vault(), Rules(vault.redact, vault.layout), {1: vault.layout})
+    paths = sorted(file.relative_to(vault.root).as_posix() for file in vault.root.rglob("*.md"))
+    jobs = jobs_of(paths, 1, first=10, most=15)
+    with Helper(preparation) as helper:
+        results = helper.results(jobs)
+        answered = [next(results)[0].first_doc]
+        until = time.monotonic() + 20
+        while helper._answers.qsize() < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+        os.kill(helper._process.pid, signal.SIGKILL)
+        helper._process.wait()
+        answered += [job.first_doc for job, _ in islice(results, taken)]
+        answered += [job.first_doc for job, _ in helper.finished()]
+    assert len(answered) >= min(1 + taken, len(jobs))
+    assert len(set(answered)) == len(answered)
+
+
+def test_what_a_helper_did_before_it_died_is_not_done_again(tmp_path, helped, received, monkeypatch):
+    vault = IndexedVault(tmp_path / "vault")
+    many_notes(vault)
+    send = Helper._send
+
+    def die_once_answers_wait(self, message):
+        until = time.monotonic() + 20
+        while len(self._jobs) and self._process and self._answers.qsize() < 1 and time.monotonic() < until:
+            time.sleep(0.01)
+            if isinstance(message, Job) and message.first_doc == min(self._jobs) + 10:
+                break
+        if self._answers.qsize():
+            self._give_up()
+        send(self, message)
+
+    monkeypatch.setattr(Helper, "_send", die_once_answers_wait)
+    assert vault.sync().processed == 120
+    assert received
+    with vault.reader() as reader:
+        assert len(reader.occurrences("heron")[0]) == 120
+
+
+def test_a_pipe_that_may_not_be_wide_costs_no_helper(tmp_path, helped, received, monkeypatch):
+    popen = subprocess.Popen
+
+    def refusing(command, *, pipesize, **options):
+        if pipesize > 0:
+            raise PermissionError("the wide pipes of this user are used up")
+        return popen(command, **options)
+
+    monkeypatch.setattr(preparing.subprocess, "Popen", refusing)
+    vault = IndexedVault(tmp_path / "vault")
+    many_notes(vault)
+    assert vault.sync().processed == 120
+    assert received
 
 
 @pytest.mark.parametrize("count", [1, 9, 10, 11, 900, 5_000, 100_000])

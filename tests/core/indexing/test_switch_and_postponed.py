@@ -51,3 +51,61 @@ def test_the_former_model_answers_until_all_but_a_few_passages_have_their_vector
         vault.embedder.patient = True
         assert run.run().waiting == 0
     assert answering(vault) == (vault.embedder.fingerprint, (30, 30))
+
+
+class Refusing(StubEmbedder):
+    """A model that cannot embed the texts that hold a word."""
+
+    def __init__(self, word):
+        super().__init__(16, "refusing")
+        self.word = word
+
+    def embed_documents(self, texts):
+        if any(self.word in text for text in texts):
+            raise EmbedderUnavailable("It cannot read this.", hint="Change it.")
+        return super().embed_documents(texts)
+
+
+@pytest.mark.requirement("RG-10", "NFR-3")
+@pytest.mark.parametrize(("refused", "takes_over"), [(0, True), (3, True), (4, False), (30, False)])
+def test_a_new_model_that_refuses_many_passages_does_not_take_over_and_says_so(tmp_path, refused, takes_over):
+    vault = IndexedVault(tmp_path)
+    vault.write_all({f"{n:02}.md": f"# N{n}\n\n{'odd' if n < refused else 'plain'} {n}" for n in range(30)}).index()
+    former = vault.embedder.fingerprint
+    vault.embedder = Refusing("odd")
+    report = vault.embed()
+    if takes_over:
+        assert not report.unavailable
+        assert answering(vault) == (vault.embedder.fingerprint, (30 - refused, 30))
+    else:
+        assert f"refusing embeds {30 - refused} of 30 passages" in report.unavailable
+        assert answering(vault) == (former, (30, 30))
+
+
+@pytest.mark.requirement("RG-10")
+def test_a_first_model_answers_although_it_refuses_passages(tmp_path):
+    vault = IndexedVault(tmp_path, embedder=Refusing("odd"))
+    vault.write_all({f"{n:02}.md": f"{'odd' if n % 2 else 'plain'} {n}" for n in range(20)})
+    vault.sync()
+    report = vault.embed()
+    assert (report.embedded, report.unavailable) == (10, "")
+    assert answering(vault)[1] == (10, 20)
+
+
+@pytest.mark.requirement("NFR-3")
+@pytest.mark.parametrize("copies", [2, 3, 40])
+def test_a_stuck_text_that_stands_in_many_notes_is_one_bad_moment_and_keeps_no_other_from_its_vector(tmp_path, copies):
+    vault = IndexedVault(tmp_path, embedder=Late())
+    vault.write_all({f"a{n:02}.md": "The late template." for n in range(copies)})
+    vault.write_all({f"n{n:02}.md": f"quick {n}" for n in range(60)})
+    vault.sync()
+    report = vault.embed()
+    assert (report.embedded, report.waiting, report.unavailable) == (60, copies, "")
+
+
+def test_a_text_that_stands_in_many_notes_is_embedded_once(tmp_path):
+    vault = IndexedVault(tmp_path, embedder=StubEmbedder(16))
+    vault.write_all({f"{n:02}.md": "The same template." for n in range(20)})
+    vault.sync()
+    assert vault.embed().embedded == 20
+    assert vault.embedder.texts == 1
