@@ -66,6 +66,7 @@ class FakeOllama:
         self.context_tokens = 2048
         self.parameters = ""
         self.tells_dimension = True
+        self.told_dimension = None  # instead of the true one
         self.delay_s = 1.0
         self.spoil_all = False
         self.redirect_to = "http://elsewhere.example.invalid"
@@ -186,7 +187,7 @@ class FakeOllama:
             return _json({"error": f"model '{body.get('model')}' not found"}, 404)
         info = {"general.architecture": "fake", "fake.context_length": self.context_tokens}
         if self.tells_dimension:
-            info["fake.embedding_length"] = self.dimension
+            info["fake.embedding_length"] = self.dimension if self.told_dimension is None else self.told_dimension
         return _json({"model_info": info, "parameters": self.parameters, "capabilities": ["embedding"]})
 
     def _embed(self, body):

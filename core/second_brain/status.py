@@ -7,8 +7,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from second_brain.errors import SecondBrainError
-from second_brain.index import catalog, vectors, worker_file
+from second_brain.errors import EmbedderUnavailable, SecondBrainError
+from second_brain.index import catalog, checking, vectors, worker_file
 from second_brain.index.reader import open_reader
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from second_brain.config import Config
     from second_brain.embedding import Embedder
+    from second_brain.embedding.ollama import OllamaState
     from second_brain.index.reader import Reader
     from second_brain.model import Scope
     from second_brain.vault.vault import Vault
@@ -61,7 +62,7 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
         "problems": [{"path": path, "reason": reason} for path, reason in problems],
         "worker": worker,
         "database": str(config.db_path),
-        "database_bytes": config.db_path.stat().st_size if reader.scope.whole_vault else None,
+        "database_bytes": reader.bytes_on_disk() if reader.scope.whole_vault else None,
         "vault": str(vault.root),
     }
 
@@ -92,11 +93,13 @@ def health(config: Config, scope: Scope) -> dict[str, bool]:
 
 
 def _ollama_reachable(config: Config) -> bool:
-    if config.embedder_kind() != "ollama":
-        return False
+    return config.embedder_kind() == "ollama" and _ollama(config).reachable
+
+
+def _ollama(config: Config) -> OllamaState:
     from second_brain.embedding.ollama import OllamaEmbedder  # noqa: PLC0415 - imports the client
 
-    return OllamaEmbedder(config.ollama_url, config.embedding_model).ping().reachable
+    return OllamaEmbedder(config.ollama_url, config.embedding_model).ping()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def doctor(config: Config, scope: Scope, vault: Callable[[], Vault], embedder: C
         _tried("vault", lambda: _vault(vault(), scope)),
         _tried("index", lambda: _index(config, scope)),
         _tried("index folder", lambda: _writable(config.db_path)),
-        _tried("embedder", lambda: _embedder(embedder())),
+        _tried("embedder", lambda: _embedder(config, embedder())),
         *_watch_limit(),
     ]
 
@@ -149,6 +152,7 @@ def _count(number: int, noun: str) -> str:
 def _index(config: Config, scope: Scope) -> str:
     reader = open_reader(config.db_path, scope)
     try:
+        checking.check_file(reader.path)
         with reader.snapshot():
             return f"{_count(catalog.note_count(reader), 'note')}: {config.db_path}"
     finally:
@@ -164,8 +168,12 @@ def _writable(path: Path) -> str:
     return str(folder)
 
 
-def _embedder(embedder: Embedder) -> str:
+def _embedder(config: Config, embedder: Embedder) -> str:
     try:
+        if config.embedder_kind() == "ollama" and (problem := _ollama(config).problem):
+            raise EmbedderUnavailable(
+                problem, hint="Start it with: ollama serve. Or check ollama_url."
+            )  # within seconds
         embedder.embed_query("probe")
         return f"{embedder.name}, {embedder.dimension} dimensions"
     finally:

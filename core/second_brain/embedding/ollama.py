@@ -33,6 +33,7 @@ T = TypeVar("T")
 _CONNECT_S = 3.0
 _PING_S = 2.0
 _UNKNOWN_TOKENS = 512
+_LEAST_TOKENS = 16  # no model takes less, whatever a server says
 _NOT_FOUND = 404
 _BAD_REQUEST = 400
 _ANSWER_BYTES = 8 << 20  # what is told of a model or of all models, with their licences
@@ -202,7 +203,7 @@ class OllamaEmbedder:
         if known is None:
             shown = self._ask(lambda client: client.show(self._model))
             known = _facts_in(shown.modelinfo or {}, shown.parameters or "")
-            if not known.dimension:  # servers before 0.3 do not tell
+            if known.dimension <= 0:  # servers before 0.3 do not tell
                 length = self._ask(lambda client: len(client.embed(self._model, ["dimension"]).embeddings[0]))
                 known = _Facts(length, known.max_tokens)
             self._known = known
@@ -330,7 +331,7 @@ def _facts_in(info: Mapping[str, Any], parameters: str) -> _Facts:
     limits = [number("context_length")]
     if found := re.search(r"^num_ctx\s+(\d+)", parameters, re.MULTILINE):
         limits.append(int(found[1]))
-    told = [limit for limit in limits if limit > 0]
+    told = [limit for limit in limits if limit >= _LEAST_TOKENS]
     return _Facts(number("embedding_length_out", "embedding_length"), min(told, default=_UNKNOWN_TOKENS))
 
 

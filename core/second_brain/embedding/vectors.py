@@ -20,7 +20,7 @@ def unit_rows(answer: ArrayLike, *, count: int, dimension: int, source: str) -> 
     """*answer* as *count* rows of length 1 with *dimension* numbers each.
 
     Raises `EmbedderUnavailable`, naming *source* and what is wrong, when rows are missing, have another dimension, are
-    zero or hold NaN or infinity.
+    zero, hold NaN or infinity, or are so long that no direction is left.
     """
     try:
         rows = np.asarray(answer, dtype=np.float64)
@@ -32,9 +32,12 @@ def unit_rows(answer: ArrayLike, *, count: int, dimension: int, source: str) -> 
         raise _unusable(source, f"its vectors have {rows.shape[-1]} numbers instead of {dimension}")
     if not np.isfinite(rows).all():
         raise _unusable(source, "a vector holds NaN or infinity")
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if (lengths < _SHORTEST).any():
         raise _unusable(source, "a vector is all zeros")
+    if not np.isfinite(lengths).all():
+        raise _unusable(source, "a vector's numbers are too large")
     unit: NDArray[np.float32] = (rows / lengths).astype(np.float32)
     return unit
 

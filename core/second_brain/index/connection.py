@@ -32,7 +32,7 @@ def told_in_words(path: Path) -> Iterator[None]:
     """Within the block every SQLite exception becomes `IndexUnavailable` or `WriterBusy`, naming the database."""
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, UnicodeDecodeError) as error:
         raise corrupt(path) from error
     except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise IndexUnavailable(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING
 from second_brain.index import vector_rows
 from second_brain.index.schema import HASH_BYTES, NOTE_TABLES, tag_key, value_key
 from second_brain.index.term_batch import TermsBuilder, pack_fields
-from second_brain.index.terms import placed_terms, term_names
-from second_brain.index.text import WORD, analyse, exact, fold, in_word, is_english
+from second_brain.index.terms import placed_terms, position_starts, term_names
+from second_brain.index.text import WORD, exact, fold, in_word, is_english
 from second_brain.model import stem_of
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def _terms_and_edges(text: str, chunks: Mapping[int, Sequence[Chunk]]) -> tuple[
         looked_from = offset
     placed = placed_terms(pieces)
     ends = (0, *placed.ends)
-    cut: dict[int, list[int]] = {}
+    cut: dict[int, tuple[int, array[int]]] = {}
     return placed, {
         offset: ends[count] + (_positions_before(text, start, offset, cut) if start < offset else 0)
         for offset, (count, start) in at.items()
@@ -242,7 +243,7 @@ def _terms_and_edges(text: str, chunks: Mapping[int, Sequence[Chunk]]) -> tuple[
 
 def _word_start(text: str, offset: int, looked_from: int, start_there: int) -> int:
     """Where the word begins that *offset* cuts, *offset* when it cuts none; *start_there* answers for *looked_from* before it."""
-    if not (0 < offset < len(text) and in_word().match(text, offset)):
+    if not (0 < offset < len(text) and in_word().match(text, offset, offset + 1)):
         return offset
     # Backwards, and never over the same text twice: one word may be as long as a note.
     run = in_word().match(text[looked_from:offset][::-1])
@@ -250,16 +251,13 @@ def _word_start(text: str, offset: int, looked_from: int, start_there: int) -> i
     return start_there if start == looked_from else start
 
 
-def _positions_before(text: str, start: int, offset: int, known: dict[int, list[int]]) -> int:
+def _positions_before(text: str, start: int, offset: int, known: dict[int, tuple[int, array[int]]]) -> int:
     """How many positions of the word that begins at *start* or just behind begin before *offset*."""
     if start not in known:
         word = WORD.search(text, start)
-        pieces = analyse(word.group())[0] if word else []
-        first: dict[int, int] = {}
-        for _, position, place, *_ in pieces:
-            first.setdefault(position, (word.start() if word else 0) + place)
-        known[start] = [first[position] for position in sorted(first)]
-    return bisect_left(known[start], offset)
+        known[start] = (word.start(), position_starts(word.group())) if word else (start, array("I"))
+    begin, places = known[start]
+    return bisect_left(places, offset - begin)
 
 
 def text_hash(embedded: str) -> bytes:

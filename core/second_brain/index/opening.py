@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from second_brain.errors import IndexUnavailable
 from second_brain.index import connection as connections
-from second_brain.index import schema, writer_lock
+from second_brain.index import schema, worker_file, writer_lock
 from second_brain.index.writer import Writer
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def open_writer(path: Path, *, rebuild_damaged: bool = False) -> Writer:
     path = connections.real(path)
     connections.refuse_foreign_file(path)
     lock = writer_lock.acquire(path)
+    worker_file.forget(path)  # whoever kept this index and has not the lock any more was killed
     try:
         try:
             connection = _opened(path, verify=rebuild_damaged)
@@ -49,10 +50,9 @@ def _opened(path: Path, *, verify: bool) -> apsw.Connection:
                 connections.verify(connection)
             schema.migrate(connection, path)
             if verify:
-                from second_brain.index import postings, vector_checks  # noqa: PLC0415 - load numpy
+                from second_brain.index import checking, vector_checks  # noqa: PLC0415 - load numpy
 
-                schema.verify_values(connection)
-                postings.verify(connection)
+                checking.check(connection)
                 with connection:
                     vector_checks.drop_damaged(connection)
         except BaseException:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from second_brain.errors import IndexUnavailable
+from second_brain.index import checking, schema, scope, words
 from second_brain.index import columns as columns_of
 from second_brain.index import connection as connections
-from second_brain.index import schema, scope, words
 from second_brain.index.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -119,6 +119,10 @@ class Reader:
             try:
                 self._refresh()
                 yield
+            except checking.SURPRISES as error:
+                if checking.is_damaged(self.path):
+                    raise connections.corrupt(self.path) from error
+                raise
             finally:
                 self._depth = 0
                 if self._connection.in_transaction:
@@ -160,6 +164,11 @@ class Reader:
     def frequency(self, term: str) -> int:
         """In how many visible notes *term* occurs."""
         return len(self.occurrences(term)[0])
+
+    def bytes_on_disk(self) -> int:
+        """The size of the database with what still stands in its log."""
+        log = self.path.with_name(self.path.name + "-wal")
+        return self.path.stat().st_size + (log.stat().st_size if log.exists() else 0)
 
     def close(self) -> None:
         """Close the file; the reader cannot be used afterwards."""

@@ -137,6 +137,24 @@ def _analysed(word: str) -> _Analysed:
 _known: Final = lru_cache(maxsize=1 << 15)(_analysed)
 
 
+def position_starts(word: str) -> array[int]:
+    """Where in a run of word characters each of its positions begins, ascending."""
+    starts = array("I")
+    for match in _runs().finditer(word) if _is_plain(word, marked=True) else ():
+        if SHAPES[match[0][0]] == "c":
+            starts.extend(range(match.start(), match.end()))
+        else:
+            starts.extend(match.start() + place for place in _starts(match[0]))
+    return starts or array("I", _starts(word))
+
+
+def _starts(word: str) -> list[int]:
+    first: dict[int, int] = {}
+    for _, position, place, *_ in analyse(word)[0]:
+        first.setdefault(position, place)
+    return [first[position] for position in sorted(first)]
+
+
 def forget() -> None:
     """Give back what is kept of the words seen so far, some 15 MB after very many notes."""
     _known.cache_clear()

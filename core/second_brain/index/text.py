@@ -184,6 +184,9 @@ def analyse(word: str) -> tuple[list[_Piece], int]:
     """The pieces of a run of word characters, places and positions relative to it, and how many positions it takes."""
     if len(word) <= _LONGEST and _SIMPLE.fullmatch(word):
         return [(word.lower(), 0, 0, len(word), False, True)], 1  # most words, in less time
+    if word.isascii():
+        # One segment, of which no more counts: encoded data may be as long as a note.
+        word = word[: len(word) - len(word.lstrip("_")) + _LONGEST]
     bounds = _bounds(word)
     shape = "".join([SHAPES[word[start]] for start in bounds[:-1]])
     pieces: list[_Piece] = []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import numpy as np
 
 from second_brain.index import vector_rows
@@ -11,8 +13,6 @@ from second_brain.index.schema import HASH_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    import apsw
 
 UNIT_WITHIN = 0.01
 """So far from 1 the length of a stored vector may be."""
@@ -23,6 +23,12 @@ _BATCH = 4_096
 def are_sound(blobs: Sequence[bytes], dim: int) -> bool:
     """Whether these are unit vectors of *dim* numbers."""
     return all(_sound(blobs, dim))
+
+
+def check(connection: apsw.Connection) -> None:
+    """Raises `apsw.CorruptError` when there is a vector that can be none."""
+    for _ in chain(_damaged_passages(connection), _damaged_notes(connection)):
+        raise apsw.CorruptError
 
 
 def drop_damaged(connection: apsw.Connection) -> None:

@@ -110,6 +110,7 @@ def nearest(
 ) -> list[Passage]:
     """The *limit* nearest passages of the notes where *allowed* is true (None: of every visible note), nearest first."""
     reader.load_vector_functions()
+    query = query / np.linalg.norm(query)  # margins are those of unit vectors
     docs = _docs(reader, allowed)
     total = embedded(reader, model)[0]
     count = total if docs is None else _chunk_count(reader, model, docs)

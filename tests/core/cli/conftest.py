@@ -112,6 +112,13 @@ def indexed(cli, vault):
 
 
 @pytest.fixture
+def cli_db(indexed, home):
+    """The database of the indexed vault."""
+    (database,) = (home / "share").rglob("*.db")
+    return database
+
+
+@pytest.fixture
 def ask(cli, indexed):
     """Run a command on the indexed vault."""
     return lambda *args: cli("--vault", indexed, *args)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import apsw
 import pytest
+
+from second_brain.embedding.ollama import OllamaEmbedder, OllamaState
 
 STATUS_FIELDS = {
     "watch_enabled",
@@ -74,6 +77,47 @@ def test_doctor_ends_with_1_when_something_failed(cli, vault, tmp_path):
     text = cli("--vault", vault, "--embedder", tmp_path / "work" / ".", "doctor")
     assert text.code == 1
     assert "FAIL  index" in text.out
+
+
+@pytest.mark.requirement("NFR-3")
+def test_doctor_looks_at_every_value_and_names_the_way_out(cli, indexed, cli_db):
+    connection = apsw.Connection(str(cli_db))
+    connection.execute("UPDATE links SET kind = 'none of ours'")
+    connection.close()
+    said = cli("--vault", indexed, "doctor")
+    assert said.code == 1
+    assert "FAIL  index" in said.out
+    assert "sync --mode full" in said.out
+
+
+def test_doctor_asks_a_server_that_is_not_there_no_more_than_once(cli, indexed, monkeypatch):
+    monkeypatch.setattr(OllamaEmbedder, "ping", lambda self: OllamaState(reachable=False, problem="It hangs."))
+    monkeypatch.setattr(OllamaEmbedder, "embed_query", lambda self, text: pytest.fail("asked for a vector"))
+    said = cli("--vault", indexed, "--embedder", "ollama", "doctor")
+    assert said.code == 1
+    assert "FAIL  embedder" in said.out
+    assert "It hangs." in said.out
+
+
+def test_the_size_of_the_index_counts_what_stands_in_its_log(cli, indexed, cli_db):
+    log = cli_db.with_name(cli_db.name + "-wal")
+    reader = apsw.Connection(str(cli_db))
+    reader.execute("BEGIN; SELECT count(*) FROM files")
+    try:
+        (indexed / "New.md").write_text("new words\n" * 20_000, "utf-8")
+        cli("--vault", indexed, "sync", "--words-only")
+        assert log.stat().st_size > 100_000
+        found = cli("--vault", indexed, "status", "--json").json
+        assert found["database_bytes"] >= cli_db.stat().st_size + log.stat().st_size
+    finally:
+        reader.close()
+
+
+def test_what_a_killed_watch_left_is_gone_after_the_next_sync(cli, indexed, cli_db):
+    left = cli_db.with_name(cli_db.name + ".worker")
+    left.write_text("{}")
+    cli("--vault", indexed, "sync", "--words-only")
+    assert not left.exists()
 
 
 def test_without_an_index_the_way_out_is_named(cli, vault):

@@ -64,6 +64,18 @@ def test_a_server_that_does_not_tell_the_dimension_is_asked_for_a_vector(embedde
     assert embedder.embed_query("a").shape == (64,)
 
 
+@pytest.mark.parametrize("told", [0, -5, "x", None])
+def test_a_dimension_that_can_be_none_is_asked_for_too(embedder, fake_ollama, told):
+    fake_ollama.told_dimension = told
+    assert embedder.embed_documents(["a", "b"]).shape == (2, 64)
+
+
+@pytest.mark.parametrize("told", ["num_ctx 1", "num_ctx 0", "num_ctx 15"])
+def test_a_context_that_no_model_has_is_not_believed(embedder, fake_ollama, told):
+    fake_ollama.parameters = told
+    assert embedder.max_tokens > 100
+
+
 def test_the_fingerprint_is_one_for_a_name_with_and_without_latest(embedder, fake_ollama):
     tagged = OllamaEmbedder(fake_ollama.url, MODEL + ":latest")
     assert embedder.fingerprint == tagged.fingerprint

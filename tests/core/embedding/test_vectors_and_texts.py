@@ -26,6 +26,7 @@ def test_rows_come_out_with_length_one_and_the_same_direction():
         ([[1.0, 0.0], [float("nan"), 0.0]], "NaN or infinity"),
         ([[1.0, 0.0], [float("-inf"), 0.0]], "NaN or infinity"),
         ([[1.0, 0.0], [0.0, 0.0]], "all zeros"),
+        ([[1.0, 0.0], [1e300, 1e300]], "too large"),
         ([1.0, 2.0], "numbers instead of 2"),
         ([], "0 vectors for 2 texts"),
     ],

@@ -16,8 +16,8 @@ import pytest
 from crashing import CrashServer
 from indexed_vault import IndexedVault
 from second_brain.config import load
-from second_brain.errors import IndexUnavailable
-from second_brain.index import catalog, exact, postings, vectors
+from second_brain.errors import IndexUnavailable, InvalidParameter, NotFound
+from second_brain.index import catalog, checking, exact, postings, vectors
 from second_brain.index.opening import open_writer
 from second_brain.search.engine import search
 from second_brain.search.request import from_arguments
@@ -219,6 +219,77 @@ def test_a_damaged_vector_never_is_a_fault_of_the_program_and_alone_is_made_anew
     use(vault)
     assert vault.dump() == whole
     brain.close()
+
+
+NOT_UTF8 = "CAST(x'41FF42' AS TEXT)"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        f"UPDATE names SET name = {NOT_UTF8}",
+        f"UPDATE files SET title = {NOT_UTF8}",
+        f"UPDATE tags SET tag = tag || {NOT_UTF8}",
+        f"UPDATE headings SET text = {NOT_UTF8}",
+        "UPDATE headings SET path = 'no list'",
+        f"UPDATE links SET target = {NOT_UTF8}",
+        "UPDATE links SET kind = 'none of ours'",
+        "UPDATE chunks SET heading_path = 'no list'",
+        "UPDATE chunks SET doc = 'garden' || id",
+        "UPDATE chunks SET start_line = 'garden'",
+        "UPDATE files SET words = 'many'",
+        "UPDATE files SET mtime = 'yesterday'",
+        "UPDATE files SET properties = 'no map'",
+        f"UPDATE problems SET reason = {NOT_UTF8}",
+        f"UPDATE frontmatter SET value = {NOT_UTF8}, folded = {NOT_UTF8}",
+        f"UPDATE terms SET term = term || {NOT_UTF8} WHERE term = 'words'",
+    ],
+)
+def test_nonsense_in_any_column_never_is_a_fault_of_the_program_and_is_seen_by_doctor(tmp_path, damage):
+    vault = IndexedVault(tmp_path)
+    vault.write_all(
+        {f"{n}.md": f"---\nmood: calm\n---\n# River\n\n#t river {n} words [[{n + 1}]]" for n in range(6)}
+    ).index()
+    brain = second_brain(vault)
+    asked = [
+        lambda: use(vault),
+        lambda: brain.links("1"),
+        lambda: brain.read("1"),
+        lambda: brain.rag(answer=False, query="river words", filters={"properties": {"mood": "calm"}}),
+        brain.status,
+        brain.facets,
+    ]
+    for ask in asked:
+        with contextlib.suppress(InvalidParameter):
+            ask()
+    with vault.writer() as writer:
+        writer.put_unreadable("1.md", "the disk")
+    connection = apsw.Connection(str(vault.db))
+    connection.execute(damage)
+    assert connection.changes()
+    connection.close()
+    for ask in asked[1:]:  # the first one writes, which may mend it
+        try:
+            ask()
+        except (InvalidParameter, NotFound):
+            continue
+        except IndexUnavailable as error:
+            assert error.damaged, error.message
+    with pytest.raises(IndexUnavailable) as told:
+        checking.check_file(vault.db)
+    assert told.value.damaged
+    with contextlib.suppress(IndexUnavailable):
+        use(vault)
+    brain.sync("full")
+    use(vault)
+    checking.check_file(vault.db)
+    brain.close()
+
+
+def test_a_fault_of_the_program_is_not_taken_for_damage(vault):
+    with pytest.raises(ValueError, match="a fault of ours"), vault.reader():
+        raise ValueError("a fault of ours")
+    checking.check_file(vault.db)
 
 
 def test_columns_that_others_added_are_theirs(tmp_path):

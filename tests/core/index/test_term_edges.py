@@ -10,9 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from indexed_vault import IndexedVault
-from second_brain.index import exact, words
+from second_brain.index import exact, note_rows, words
+from second_brain.index import text as text_module
 from second_brain.index.note_rows import _terms_and_edges
-from second_brain.index.terms import pair_names, terms
+from second_brain.index.terms import pair_names, position_starts, terms
 from second_brain.index.text import tokens
 from second_brain.model import Layout
 
@@ -38,14 +39,45 @@ def test_terms_and_positions_are_those_of_the_whole_text_wherever_it_is_cut(text
         assert before[edge] == len({token.position for token in tokens(text) if token.start < edge})
 
 
-def test_a_word_as_long_as_a_note_is_cut_many_times_in_no_more_than_linear_work(monkeypatch):
-    looked_at = []
-    text = "山" * 60_000
-    monkeypatch.setattr(
-        "second_brain.index.note_rows.analyse", lambda word: looked_at.append(len(word)) or ([], len(word))
-    )
+class Counting:
+    """A pattern that counts the characters it went over."""
+
+    def __init__(self, pattern):
+        self.pattern = pattern
+        self.characters = 0
+
+    def match(self, *given):
+        found = self.pattern.match(*given)
+        self.characters += found.end() - found.start() if found else 1
+        return found
+
+
+@pytest.mark.parametrize("letter", ["山", "A", "é", "_"])
+def test_a_word_as_long_as_a_note_is_cut_many_times_in_no_more_than_linear_work(monkeypatch, letter):
+    text = letter * 60_000
+    pattern = Counting(note_rows.in_word())
+    monkeypatch.setattr(note_rows, "in_word", lambda: pattern)
+    taken_apart = []
+    starts = note_rows.position_starts
+    monkeypatch.setattr(note_rows, "position_starts", lambda word: taken_apart.append(len(word)) or starts(word))
     _terms_and_edges(text, cut(text, list(range(0, 60_001, 100))))
-    assert looked_at == [60_000]
+    assert pattern.characters < 3 * len(text)
+    assert sum(taken_apart) <= len(text)
+
+
+@pytest.mark.parametrize("word", ["a" * 300, "_" * 300 + "word", "_" * 300 + "aB" * 100, "12ab" * 100, "a_" * 200])
+def test_of_encoded_data_the_same_counts_however_long_it_is(word):
+    assert text_module.analyse(word + "a" * 100_000) == text_module.analyse(word + "a" * 200)
+    assert text_module.analyse("_" * 300 + "word")[0][0][0] == "word"
+
+
+@given(st.text(LETTERS, min_size=1, max_size=30))
+def test_positions_of_a_run_begin_where_its_tokens_do(text):
+    for match in text_module.WORD.finditer(text):
+        first = {}
+        for token in tokens(match[0]):
+            first.setdefault(token.position, token.start)
+        assert list(position_starts(match[0])) == [first[position] for position in sorted(first)]
 
 
 @pytest.mark.parametrize("size", [30, 60])

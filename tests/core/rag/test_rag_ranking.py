@@ -123,10 +123,10 @@ def test_the_threshold_does_not_change_the_ranks_of_what_it_keeps(open_rag):
 
 
 class LongEmbedder(StubEmbedder):
-    """Vectors ten times too long: their dot product with anything is ten times its cosine."""
+    """Vectors of questions ten times too long: their dot product with anything is ten times its cosine."""
 
-    def _vector(self, text):
-        return super()._vector(text) * 10
+    def embed_query(self, text):
+        return super().embed_query(text) * 10
 
 
 @pytest.mark.requirement("RG-3")
