@@ -236,13 +236,10 @@ class SecondBrain:
     @contextlib.contextmanager
     def writer(self, *, rebuild_damaged: bool = False) -> Iterator[Writer]:
         """The one writer of the index, for as long as the block runs."""
-        from second_brain.index.opening import open_writer  # noqa: PLC0415
+        from second_brain.index.opening import writing  # noqa: PLC0415
 
-        writer = open_writer(self.config.db_path, rebuild_damaged=rebuild_damaged)
-        try:
+        with writing(self.config.db_path, rebuild_damaged=rebuild_damaged) as writer:
             yield writer
-        finally:
-            writer.close()
 
     def _indexer(self, vault: Vault, writer: Writer, embedder: Embedder, report: Callable[[Progress], None]) -> Indexer:
         from second_brain.indexing.indexer import Indexer  # noqa: PLC0415

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from second_brain.errors import EmbedderUnavailable, SecondBrainError
 from second_brain.index import catalog, checking, vectors, worker_file
+from second_brain.index.connection import real
 from second_brain.index.reader import open_reader
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def doctor(config: Config, scope: Scope, vault: Callable[[], Vault], embedder: C
         _tried("vector extension", _vector_extension),
         _tried("vault", lambda: _vault(vault(), scope)),
         _tried("index", lambda: _index(config, scope)),
-        _tried("index folder", lambda: _writable(config.db_path)),
+        _tried("index folder", lambda: _writable(real(config.db_path))),
         _tried("embedder", lambda: _embedder(config, embedder())),
         *_watch_limit(),
     ]

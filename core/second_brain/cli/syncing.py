@@ -100,7 +100,8 @@ def _tell(session: Session, outcome: SyncOutcome) -> None:
 def sync_json(outcome: SyncOutcome) -> dict[str, Any]:
     """The fields of ``rag.sync``, and ours."""
     notes, vectors = outcome.notes, outcome.vectors
-    warnings = [text for text in (notes.frozen, vectors.unavailable if vectors else "") if text]
+    told = (notes.frozen, *((vectors.unavailable, vectors.kept_former) if vectors else ()))
+    warnings = [text for text in told if text]
     return {
         "processed": notes.processed,
         "skipped": notes.skipped,

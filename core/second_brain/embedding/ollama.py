@@ -33,6 +33,8 @@ T = TypeVar("T")
 _CONNECT_S = 3.0
 _PING_S = 2.0
 _UNKNOWN_TOKENS = 512
+_GROW_AFTER = 8
+_MOST_DIMENSIONS = 65_536
 _LEAST_TOKENS = 16  # no model takes less, whatever a server says
 _NOT_FOUND = 404
 _BAD_REQUEST = 400
@@ -63,8 +65,8 @@ class OllamaEmbedder:
     then the fingerprint is known while the server is down, and a model of another dimension is refused.
 
     A query has *timeout_s* seconds in all.  At most *batch* texts go into one request of so many seconds from its first to its
-    last byte; after a timeout the next requests are a quarter as large, so that a slow machine gets through, and twice as large
-    again after each that succeeds.
+    last byte; after a timeout the next requests are a quarter as large, so that a slow machine gets through, and grow again when
+    they succeed.
     """
 
     def __init__(
@@ -80,7 +82,8 @@ class OllamaEmbedder:
         self._url = url or DEFAULT_OLLAMA_URL
         self._model = model
         self._timeout_s = timeout_s
-        self._batch = self._most = batch
+        self._batch = self._most = self._limit = batch
+        self._went_well = 0  # full requests since the last that was late
         self._expected = dimension
         self._lock = threading.Lock()
         self._own = (
@@ -121,12 +124,21 @@ class OllamaEmbedder:
             try:
                 rows[start : start + len(part)] = self._embed(part, self._family.document)
             except _LateError:
-                self._batch = max(1, self._batch // 4)
+                self._most = max(1, len(part) // 2)
+                self._batch = max(1, len(part) // 4)
+                self._went_well = 0
                 raise
             start += len(part)
             if len(part) == self._batch:
-                self._batch = min(self._most, 2 * self._batch)
+                self._grow()
         return rows
+
+    def _grow(self) -> None:
+        """Let the next requests be larger: soon up to half of what was too much, and beyond that only after many good ones."""
+        self._went_well += 1
+        if self._went_well % _GROW_AFTER == 0:
+            self._most = min(self._limit, 2 * self._most)
+        self._batch = min(self._most, 2 * self._batch)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The unit vector of a question."""
@@ -203,7 +215,7 @@ class OllamaEmbedder:
         if known is None:
             shown = self._ask(lambda client: client.show(self._model))
             known = _facts_in(shown.modelinfo or {}, shown.parameters or "")
-            if known.dimension <= 0:  # servers before 0.3 do not tell
+            if not 0 < known.dimension <= _MOST_DIMENSIONS:  # servers before 0.3 do not tell
                 length = self._ask(lambda client: len(client.embed(self._model, ["dimension"]).embeddings[0]))
                 known = _Facts(length, known.max_tokens)
             self._known = known
@@ -326,7 +338,7 @@ def _facts_in(info: Mapping[str, Any], parameters: str) -> _Facts:
 
     def number(*names: str) -> int:
         keys = [f"{architecture}.{name}" for name in names]
-        return next((value for key in keys if isinstance(value := info.get(key), int)), 0)
+        return next((value for key in keys if type(value := info.get(key)) is int), 0)
 
     limits = [number("context_length")]
     if found := re.search(r"^num_ctx\s+(\d+)", parameters, re.MULTILINE):

@@ -24,7 +24,12 @@ DATABASE_SUFFIX = ".db"
 SQLITE_MARK = b"SQLite format 3\0"
 BUSY_MS = 5_000
 _FULL_BELOW = 1 << 20  # bytes
-_DAMAGE = ("no such", "vector")  # a table or column of ours is missing; sqlite-vec was given what is no vector
+
+SURPRISES = (
+    *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, MemoryError),
+    *(apsw.SQLError, apsw.ConstraintError, apsw.MismatchError),
+)
+"""What comes of a value that no database of ours holds, or of a fault of our own: `checking` tells which."""
 
 
 @contextlib.contextmanager
@@ -32,7 +37,7 @@ def told_in_words(path: Path) -> Iterator[None]:
     """Within the block every SQLite exception becomes `IndexUnavailable` or `WriterBusy`, naming the database."""
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, UnicodeDecodeError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:
         raise corrupt(path) from error
     except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise IndexUnavailable(
@@ -59,9 +64,9 @@ def told_in_words(path: Path) -> Iterator[None]:
             hint="Check the disk; the index can be rebuilt with: second-brain sync --mode full",
         ) from error
     except apsw.SQLError as error:
-        if not any(sign in str(error).lower() for sign in _DAMAGE):
+        if "no such" not in str(error):
             raise
-        raise corrupt(path) from error
+        raise corrupt(path) from error  # a table or column of ours is missing
 
 
 def _full(path: Path) -> IndexUnavailable:
@@ -120,14 +125,17 @@ class OpenedFiles:
     then see an old state, another one, or none.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, named: Path) -> None:
         self._path = path
+        self._named = named  # perhaps a link to *path*
         self._opened = self._now()
 
     def check(self) -> None:
         """Raises `IndexUnavailable` (`replaced`) when one of them is not at its path any more."""
         now = self._now()
-        if any(was is not None and now[name] != was for name, was in self._opened.items()):
+        if real(self._named) != self._path or any(
+            was is not None and now[name] != was for name, was in self._opened.items()
+        ):
             error = IndexUnavailable(
                 f"The index {self._path} was deleted or replaced while it was in use.",
                 hint="Build it anew with: second-brain sync",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
+
+import apsw
 
 from second_brain.errors import IndexUnavailable
 from second_brain.index import connection as connections
@@ -10,9 +13,8 @@ from second_brain.index import schema, worker_file, writer_lock
 from second_brain.index.writer import Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
-
-    import apsw
 
 
 def open_writer(path: Path, *, rebuild_damaged: bool = False) -> Writer:
@@ -24,7 +26,7 @@ def open_writer(path: Path, *, rebuild_damaged: bool = False) -> Writer:
     Raises `WriterBusy` when another process writes it, `IndexUnavailable` when it is damaged or cannot be written,
     `OutOfDate` when a newer program made it.
     """
-    path = connections.real(path)
+    named, path = path, connections.real(path)
     connections.refuse_foreign_file(path)
     lock = writer_lock.acquire(path)
     worker_file.forget(path)  # whoever kept this index and has not the lock any more was killed
@@ -36,10 +38,37 @@ def open_writer(path: Path, *, rebuild_damaged: bool = False) -> Writer:
                 raise
             connections.set_aside(path)  # under the lock, or it might be another writer's new one
             connection = _opened(path, verify=False)
-        return Writer(path, connection, lock)
+        return Writer(path, connection, lock, named=named)
     except BaseException:
         lock.__exit__(None, None, None)
         raise
+
+
+@contextlib.contextmanager
+def writing(path: Path, *, rebuild_damaged: bool = False) -> Iterator[Writer]:
+    """`open_writer` for the length of a block; what surprises there because the database is damaged is told as that."""
+    writer = open_writer(path, rebuild_damaged=rebuild_damaged)
+    try:
+        yield writer
+    except connections.SURPRISES as error:
+        from second_brain.index import checking  # noqa: PLC0415 - loads numpy
+
+        if checking.is_damaged(writer.path):
+            raise connections.corrupt(writer.path) from error
+        raise
+    finally:
+        writer.close()
+
+
+def _verify(connection: apsw.Connection) -> None:
+    from second_brain.index import checking, vector_checks  # noqa: PLC0415 - load numpy
+
+    try:
+        checking.check(connection)
+        with connection:
+            vector_checks.drop_damaged(connection)
+    except connections.SURPRISES as error:
+        raise apsw.CorruptError from error  # nothing here fails but for what it is given
 
 
 def _opened(path: Path, *, verify: bool) -> apsw.Connection:
@@ -50,11 +79,7 @@ def _opened(path: Path, *, verify: bool) -> apsw.Connection:
                 connections.verify(connection)
             schema.migrate(connection, path)
             if verify:
-                from second_brain.index import checking, vector_checks  # noqa: PLC0415 - load numpy
-
-                checking.check(connection)
-                with connection:
-                    vector_checks.drop_damaged(connection)
+                _verify(connection)
         except BaseException:
             connection.close()
             raise

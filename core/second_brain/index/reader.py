@@ -44,11 +44,13 @@ class Reader:
     """A scoped, read-only view of one database.  Not for concurrent use: a lock serialises `snapshot` across threads."""
 
     def __init__(self, path: Path, scope_: Scope) -> None:
+        self._named = path  # perhaps a link to the database
         self.path = connections.real(path)
         self.scope = scope_
         self.counters = Counters()
         self._lock = threading.RLock()
-        self._depth = 0
+        self._owner = 0  # the thread that looks at the current state
+        self._sound = -1  # the generation that was looked through and found undamaged
         self._data_version = -1
         self.generation = 0  # rises whenever the database was changed by anyone, or another one is in its place
         self.held: dict[str, Any] = {}  # what outlives a change of the database, but not another one in its place
@@ -62,7 +64,8 @@ class Reader:
         self.vocabulary = Vocabulary(self)
 
     def _identity(self) -> tuple[int, int]:
-        """Device and inode of the file."""
+        """Device and inode of the file that is there now."""
+        self.path = connections.real(self._named)
         try:
             status = self.path.stat()
         except OSError:
@@ -104,29 +107,42 @@ class Reader:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
-        """One consistent state of the index for everything inside; may be nested."""
+        """One consistent state of the index for everything inside; may be nested.
+
+        What surprises inside because the database is damaged is told as that.
+        """
+        if self._owner == threading.get_ident():
+            yield
+            return
+        try:
+            with self._state():
+                yield
+        except connections.SURPRISES as error:
+            if self._is_damaged():
+                raise connections.corrupt(self.path) from error
+            raise
+
+    @contextlib.contextmanager
+    def _state(self) -> Iterator[None]:
         with self._lock, connections.told_in_words(self.path):
-            if self._depth:
-                self._depth += 1
-                try:
-                    yield
-                finally:
-                    self._depth -= 1
-                return
             self._reopen_if_replaced()
             self._connection.execute("BEGIN")
-            self._depth = 1
+            self._owner = threading.get_ident()
             try:
                 self._refresh()
                 yield
-            except checking.SURPRISES as error:
-                if checking.is_damaged(self.path):
-                    raise connections.corrupt(self.path) from error
-                raise
             finally:
-                self._depth = 0
+                self._owner = 0
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
+
+    def _is_damaged(self) -> bool:
+        """Whether damage is found; looked for once in each state, and while others may use the reader."""
+        generation = self.generation
+        if self._sound == generation or not checking.is_damaged(self.path):
+            self._sound = generation
+            return False
+        return True
 
     def _refresh(self) -> None:
         data_version = int(self._connection.execute("PRAGMA data_version").get)

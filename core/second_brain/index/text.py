@@ -186,7 +186,8 @@ def analyse(word: str) -> tuple[list[_Piece], int]:
         return [(word.lower(), 0, 0, len(word), False, True)], 1  # most words, in less time
     if word.isascii():
         # One segment, of which no more counts: encoded data may be as long as a note.
-        word = word[: len(word) - len(word.lstrip("_")) + _LONGEST]
+        cut = len(word) - len(word.lstrip("_")) + _LONGEST
+        word = word[:cut] + word[cut:].lstrip("_")[:1]  # the next letter tells that an underscore before it counts
     bounds = _bounds(word)
     shape = "".join([SHAPES[word[start]] for start in bounds[:-1]])
     pieces: list[_Piece] = []

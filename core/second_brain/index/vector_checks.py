@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 UNIT_WITHIN = 0.01
 """So far from 1 the length of a stored vector may be."""
 
+MOST_DIMENSIONS = 65_536
+
 _BATCH = 4_096
 
 
@@ -44,6 +46,8 @@ def drop_damaged(connection: apsw.Connection) -> None:
 def _damaged_passages(connection: apsw.Connection) -> Iterable[tuple[int]]:
     models: list[Any] = connection.execute("SELECT id, dim FROM models").fetchall()
     for model, dim in models:
+        if not 0 < dim <= MOST_DIMENSIONS:
+            raise apsw.CorruptError
         last = -1
         while True:
             rows: list[Any] = connection.execute(
@@ -67,8 +71,8 @@ def _damaged_notes(connection: apsw.Connection) -> Iterable[tuple[str]]:
     return ((path,) for path, vector, dim in rows if not are_sound([vector], dim))
 
 
-def _sound(blobs: Sequence[bytes], dim: int) -> list[bool]:
-    sized = [blob if len(blob) == 4 * dim else bytes(4 * dim) for blob in blobs]
+def _sound(blobs: Sequence[bytes | None], dim: int) -> list[bool]:
+    sized = [blob if blob is not None and len(blob) == 4 * dim else bytes(4 * dim) for blob in blobs]
     matrix = np.frombuffer(b"".join(sized), dtype="<f4").reshape(len(blobs), dim)
     with np.errstate(over="ignore", invalid="ignore"):
         return (np.abs(np.linalg.norm(matrix, axis=1) - 1.0) < UNIT_WITHIN).tolist()  # type: ignore[no-any-return]

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_SHORTEST = 1e-6
+
+
 @dataclass(frozen=True, slots=True)
 class WaitingChunk:
     """A chunk without a vector; `embedded` is the text to embed."""
@@ -231,7 +234,10 @@ def refresh_notes(connection: apsw.Connection, docs: Sequence[int]) -> None:
             continue
         mean = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), dim).astype(np.float64).mean(axis=0)
         norm = float(np.linalg.norm(mean))
-        vector = (mean / norm if norm else mean).astype("<f4").tobytes()
+        if norm < _SHORTEST:  # passages that point everywhere leave the note without a direction
+            connection.execute("DELETE FROM embeddings WHERE path = ?", (path,))
+            continue
+        vector = (mean / norm).astype("<f4").tobytes()
         connection.execute(
             "INSERT OR REPLACE INTO embeddings(path, model, dim, vector, content_hash) VALUES(?, ?, ?, ?, ?)",
             (path, fingerprint, dim, vector, content_hash),

@@ -47,13 +47,13 @@ class Writer:
     """The one writer of a database; get it from `opening.open_writer`."""
 
     def __init__(
-        self, path: Path, connection: apsw.Connection, lock: contextlib.AbstractContextManager[object]
+        self, path: Path, connection: apsw.Connection, lock: contextlib.AbstractContextManager[object], *, named: Path
     ) -> None:
         self.path = path
         self._connection = connection
         self._lock = lock
         self._note_writer: NoteWriter | None = None
-        self._files = connections.OpenedFiles(path)
+        self._files = connections.OpenedFiles(path, named)
 
     @property
     def connection(self) -> apsw.Connection:
@@ -246,10 +246,11 @@ class Writer:
                 ).get
             )
 
-    def answers(self, model: int) -> bool:
-        """Whether queries are answered by the vectors of *model*."""
+    def answering(self) -> tuple[int, str]:
+        """The model whose vectors answer queries, and its fingerprint; (0, "") without one."""
         with connections.told_in_words(self.path):
-            return bool(self._connection.execute("SELECT state = 'active' FROM models WHERE id = ?", (model,)).get)
+            row = self._connection.execute("SELECT id, fingerprint FROM models WHERE state = 'active'").fetchone()
+            return row or (0, "")
 
     def texts_to_embed(self, chunks: Sequence[int]) -> list[WaitingChunk]:
         """The texts of *chunks*, without those that vanished meanwhile."""

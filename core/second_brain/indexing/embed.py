@@ -38,7 +38,7 @@ BATCH_S = 2.0
 
 CUT_BATCH = 400
 MOST_POSTPONED = 3
-"""So many passages may wait for a better moment while a new model takes over: a stuck text is no reason to keep the old one."""
+"""So many texts may wait for a better moment while a new model takes over: a stuck text is no reason to keep the old one."""
 
 MOST_REFUSED = 0.1
 """A new model that refuses more than this share of what it embeds does not take over."""
@@ -51,13 +51,15 @@ BAD_MOMENTS = 3
 class EmbedReport:
     """`embedded` passages in `seconds`; `waiting` are left, some of which met a bad moment of the embedder.
 
-    `unavailable`: why it could not go on, "" otherwise.  `stopped`: it was told to stop.
+    `unavailable`: why it could not go on, "" otherwise.  `kept_former`: why the model does not take over although it is done, ""
+    otherwise.  `stopped`: it was told to stop.
     """
 
     embedded: int = 0
     waiting: int = 0
     seconds: float = 0.0
     unavailable: str = ""
+    kept_former: str = ""
     stopped: bool = False
     errors: list[str] = field(default_factory=list)
 
@@ -125,16 +127,20 @@ class Embedding:
         """Let *model* answer, unless it has too few vectors for that."""
         left = self._writer.texts_to_embed(self._writer.waiting(model))
         run.outcome.waiting = sum(chunk.text_hash in run.postponed for chunk in left)
-        refused = len(left) - run.outcome.waiting
-        embedded = self._writer.embedded(model)
-        if refused > max(MOST_POSTPONED, MOST_REFUSED * embedded) or (left and not embedded):
-            if not self._writer.answers(model):
-                run.outcome.unavailable = (
+        answering, fingerprint = self._writer.answering()
+        if answering != model:
+            if len({chunk.text_hash for chunk in left} & run.postponed) > MOST_POSTPONED:
+                return
+            refused = len(left) - run.outcome.waiting
+            embedded = self._writer.embedded(model)
+            too_many = refused > max(MOST_POSTPONED, MOST_REFUSED * embedded) or (refused and not embedded)
+            if too_many and fingerprint not in ("", self._embedder.fingerprint):
+                run.outcome.kept_former = (
                     f"{self._embedder.name} embeds {embedded} of {embedded + len(left)} passages; the former model goes on"
                     " answering. Choose another model."
                 )
-        elif run.outcome.waiting <= MOST_POSTPONED:
-            self._writer.finish_model(model)
+                return
+        self._writer.finish_model(model)
 
     def _cut_missing(self, layout: int, cut: Layout, run: _Run) -> None:
         """Cut notes that are in the index but not yet in this layout, from the stored text."""
@@ -177,7 +183,7 @@ class Embedding:
 
     def _embed(self, model: int, chunks: Sequence[WaitingChunk], run: _Run, asking: Asking) -> None:
         tried = self._refused.keys() | run.postponed
-        # A text that stands in many notes is asked for once, and is one bad text if it is one.
+        # A text that stands in many notes is asked for once in a batch, and is one bad text if it is one.
         wanted = list({chunk.text_hash: chunk for chunk in reversed(chunks) if chunk.text_hash not in tried}.values())[
             ::-1
         ]

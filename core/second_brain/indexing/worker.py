@@ -168,7 +168,10 @@ class Worker:
         if report.unavailable:
             self._say_once("embedder", report.unavailable)
             return RETRY_EMBEDDER_S
-        self._troubles.pop("embedder", None)
+        if report.kept_former:
+            self._say_once("embedder", report.kept_former)
+        else:
+            self._troubles.pop("embedder", None)
         if self._embedding is not None:
             self._embedding.rest()
         if not report.waiting:

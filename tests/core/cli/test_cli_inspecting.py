@@ -91,12 +91,15 @@ def test_doctor_looks_at_every_value_and_names_the_way_out(cli, indexed, cli_db)
 
 
 def test_doctor_asks_a_server_that_is_not_there_no_more_than_once(cli, indexed, monkeypatch):
-    monkeypatch.setattr(OllamaEmbedder, "ping", lambda self: OllamaState(reachable=False, problem="It hangs."))
+    pings = []
+    hangs = OllamaState(reachable=False, problem="It hangs.")
+    monkeypatch.setattr(OllamaEmbedder, "ping", lambda self: pings.append(self) or hangs)
     monkeypatch.setattr(OllamaEmbedder, "embed_query", lambda self, text: pytest.fail("asked for a vector"))
     said = cli("--vault", indexed, "--embedder", "ollama", "doctor")
     assert said.code == 1
     assert "FAIL  embedder" in said.out
     assert "It hangs." in said.out
+    assert len(pings) == 1
 
 
 def test_the_size_of_the_index_counts_what_stands_in_its_log(cli, indexed, cli_db):

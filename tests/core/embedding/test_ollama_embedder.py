@@ -64,7 +64,7 @@ def test_a_server_that_does_not_tell_the_dimension_is_asked_for_a_vector(embedde
     assert embedder.embed_query("a").shape == (64,)
 
 
-@pytest.mark.parametrize("told", [0, -5, "x", None])
+@pytest.mark.parametrize("told", [0, -5, "x", True, 10**12])
 def test_a_dimension_that_can_be_none_is_asked_for_too(embedder, fake_ollama, told):
     fake_ollama.told_dimension = told
     assert embedder.embed_documents(["a", "b"]).shape == (2, 64)
@@ -172,7 +172,7 @@ def test_a_slow_server_times_out_and_then_gets_smaller_requests(fake_ollama):
     fake_ollama.mode = Mode.OK
     fake_ollama.forget()
     assert embedder.embed_documents(texts).shape == (10, 64)
-    assert fake_ollama.batch_sizes == [8, 2]
+    assert fake_ollama.batch_sizes == [2, 4, 4]
     embedder.close()
 
 
@@ -185,7 +185,10 @@ def test_requests_grow_again_when_the_server_is_quick_again(fake_ollama):
     fake_ollama.mode = Mode.OK
     fake_ollama.forget()
     embedder.embed_documents(texts)
-    assert fake_ollama.batch_sizes == [8, 16, 32, 32, 12]
+    assert fake_ollama.batch_sizes == [8, 16, 16, 16, 16, 16, 12]
+    embedder.embed_documents(texts)
+    embedder.embed_documents(texts)
+    assert max(fake_ollama.batch_sizes) == 32
     embedder.close()
 
 

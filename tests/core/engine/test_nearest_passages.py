@@ -167,6 +167,13 @@ def another_file_and_dimension(vault):
     another_dimension(vault)
 
 
+def another_file_of_a_model_that_calls_itself_the_same(vault):
+    former = vault.embedder.fingerprint
+    another_file(vault)
+    another_model(vault)
+    vault.embedder.fingerprint = former
+
+
 def an_edit(vault):
     vault.write("03.md", "A quaint samovar beside number w7.")
 
@@ -174,7 +181,15 @@ def an_edit(vault):
 @pytest.mark.parametrize("through", ["rows", "matrix", "sketch"])
 @pytest.mark.parametrize(
     "change",
-    [another_model, another_dimension, another_file_and_model, another_file_and_dimension, another_file, an_edit],
+    [
+        another_model,
+        another_dimension,
+        another_file_and_model,
+        another_file_and_dimension,
+        another_file,
+        another_file_of_a_model_that_calls_itself_the_same,
+        an_edit,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_a_reader_that_goes_on_answers_as_a_fresh_one_whatever_came_in_place_of_what_it_knew(

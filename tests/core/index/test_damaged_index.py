@@ -19,6 +19,8 @@ from second_brain.config import load
 from second_brain.errors import IndexUnavailable, InvalidParameter, NotFound
 from second_brain.index import catalog, checking, exact, postings, vectors
 from second_brain.index.opening import open_writer
+from second_brain.index.reader import open_reader
+from second_brain.model import Layout, Scope
 from second_brain.search.engine import search
 from second_brain.search.request import from_arguments
 from second_brain.search.vocabulary import facets, schema_block
@@ -237,6 +239,27 @@ NOT_UTF8 = "CAST(x'41FF42' AS TEXT)"
         "UPDATE chunks SET heading_path = 'no list'",
         "UPDATE chunks SET doc = 'garden' || id",
         "UPDATE chunks SET start_line = 'garden'",
+        "UPDATE chunks SET start_line = -9223372036854775807",
+        "UPDATE chunks SET start = 5, stop = 3",
+        "UPDATE headings SET path = 'null'",
+        "UPDATE chunks SET heading_path = '-1'",
+        "UPDATE files SET properties = '[]'",
+        "UPDATE files SET properties = 'null'",
+        "UPDATE files SET mtime = 9e999",
+        "UPDATE files SET content_mtime = -1e300",
+        "UPDATE links SET doc = -1 WHERE doc = 2",
+        "DELETE FROM texts WHERE doc = 2",
+        "DELETE FROM segments",
+        "UPDATE segments SET id = 0 WHERE id = 1",
+        "UPDATE models SET dim = -1",
+        "UPDATE models SET dim = 4294967296",
+        "UPDATE models SET dim = 17",
+        "UPDATE embeddings SET vector = NULL",
+        "UPDATE meta SET value = 'x' WHERE key = 'last_doc'",
+        "UPDATE meta SET value = '0' WHERE key = 'last_doc'",
+        "DELETE FROM meta WHERE key = 'last_doc'",
+        "INSERT OR REPLACE INTO meta VALUES('missing_since', 'x')",
+        "UPDATE files SET path = NULL WHERE doc = 3",
         "UPDATE files SET words = 'many'",
         "UPDATE files SET mtime = 'yesterday'",
         "UPDATE files SET properties = 'no map'",
@@ -279,7 +302,7 @@ def test_nonsense_in_any_column_never_is_a_fault_of_the_program_and_is_seen_by_d
         checking.check_file(vault.db)
     assert told.value.damaged
     with contextlib.suppress(IndexUnavailable):
-        use(vault)
+        brain.sync()
     brain.sync("full")
     use(vault)
     checking.check_file(vault.db)
@@ -287,8 +310,49 @@ def test_nonsense_in_any_column_never_is_a_fault_of_the_program_and_is_seen_by_d
 
 
 def test_a_fault_of_the_program_is_not_taken_for_damage(vault):
-    with pytest.raises(ValueError, match="a fault of ours"), vault.reader():
-        raise ValueError("a fault of ours")
+    faults = [
+        lambda: int("no number"),
+        b"\xff".decode,
+        lambda: {}["a fault of ours"],
+        lambda: reader.connection.execute("SELECT vector FROM vectors v JOIN embeddings e"),
+    ]
+    with vault.reader() as reader:
+        pass
+    reader = open_reader(vault.db, Scope())
+    for fault in faults:
+        with pytest.raises((ValueError, KeyError, apsw.SQLError)), reader.snapshot():
+            fault()
+    reader.close()
+    brain = second_brain(vault)
+    with pytest.raises(KeyError), brain.writer():
+        raise KeyError("a fault of ours")
+    brain.close()
+
+
+def test_a_state_is_looked_through_once_for_all_its_surprises(vault, monkeypatch):
+    looked = []
+    check_file = checking.check_file
+    monkeypatch.setattr(checking, "check_file", lambda path: looked.append(path) or check_file(path))
+    reader = open_reader(vault.db, Scope())
+    for _ in range(3):
+        with pytest.raises(KeyError), reader.snapshot(), reader.snapshot():
+            raise KeyError("a fault of ours")
+    assert len(looked) == 1
+    reader.close()
+
+
+def test_passages_that_point_everywhere_leave_their_note_without_a_direction_and_undamaged(tmp_path):
+    class Opposite(StubEmbedder):
+        def embed_documents(self, texts):
+            self._count(len(texts))
+            return np.array([[(-1.0) ** number] + [0.0] * 15 for number, _ in enumerate(texts)], dtype=np.float32)
+
+    vault = IndexedVault(tmp_path, embedder=Opposite(16), layout=Layout(4, 0))
+    vault.write("a.md", "# A\n\none one one one\n\n# B\n\ntwo two two two")
+    vault.index()
+    with vault.reader() as reader:
+        assert vectors.embedded(reader, vectors.active_model(reader)) == (4, 4)
+        assert reader.connection.execute("SELECT count(*) FROM embeddings").get == 0
     checking.check_file(vault.db)
 
 

@@ -55,6 +55,20 @@ def test_a_writer_through_a_link_notices_that_its_database_was_deleted(linked):
     writer.close()
 
 
+def test_a_link_that_leads_elsewhere_by_now_is_noticed_by_reader_and_writer(linked, tmp_path):
+    _, link = linked
+    other = IndexedVault(tmp_path / "other").write_all({"a.md": "river", "b.md": "lantern"}).index()
+    reader, writer = open_reader(link, Scope()), open_writer(link)
+    link.unlink()
+    link.symlink_to(other.db)
+    with reader.snapshot():
+        assert len(reader.columns) == 2
+    with pytest.raises(IndexUnavailable, match="deleted or replaced"):
+        writer.set_meta({"a": "b"})
+    reader.close()
+    writer.close()
+
+
 def test_a_damaged_database_behind_a_link_is_set_aside_and_the_link_stays(linked):
     vault, link = linked
     vault.db.write_bytes(b"no database any more")

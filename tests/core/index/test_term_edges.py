@@ -68,7 +68,22 @@ def test_a_word_as_long_as_a_note_is_cut_many_times_in_no_more_than_linear_work(
 @pytest.mark.parametrize("word", ["a" * 300, "_" * 300 + "word", "_" * 300 + "aB" * 100, "12ab" * 100, "a_" * 200])
 def test_of_encoded_data_the_same_counts_however_long_it_is(word):
     assert text_module.analyse(word + "a" * 100_000) == text_module.analyse(word + "a" * 200)
+    assert text_module.analyse(word + "a" * 200)[0][0][0] == text_module.analyse(word + "a" * 200 + "é")[0][0][0]
     assert text_module.analyse("_" * 300 + "word")[0][0][0] == "word"
+
+
+@pytest.mark.parametrize("pattern", ["a_", "a_b", "A_b__", "a1_", "_", "aB"])
+@pytest.mark.parametrize("start", range(5))
+def test_a_long_name_has_one_term_beside_whatever_letters_it_stands(pattern, start):
+    for size in range(120, 140):
+        word = (pattern * 200)[start : start + size] + "xyz"
+        pieces = text_module.analyse(word)[0]
+        beside = text_module.analyse(word + "é" * 0 + "z" * 40 + "é")[0]
+        same = text_module.analyse(word + "z" * 41)[0]
+        assert [piece[0] for piece in beside if len(piece[0]) > 100] == [
+            piece[0] for piece in same if len(piece[0]) > 100
+        ]
+        assert pieces
 
 
 @given(st.text(LETTERS, min_size=1, max_size=30))

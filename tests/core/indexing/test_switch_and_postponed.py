@@ -8,6 +8,7 @@ from indexed_vault import IndexedVault
 from second_brain.errors import EmbedderUnavailable
 from second_brain.index import vectors
 from second_brain.indexing.embed import MOST_POSTPONED, Embedding
+from second_brain.model import Layout
 from stub_embedder import StubEmbedder
 
 
@@ -75,10 +76,11 @@ def test_a_new_model_that_refuses_many_passages_does_not_take_over_and_says_so(t
     vault.embedder = Refusing("odd")
     report = vault.embed()
     if takes_over:
-        assert not report.unavailable
+        assert not report.kept_former
         assert answering(vault) == (vault.embedder.fingerprint, (30 - refused, 30))
     else:
-        assert f"refusing embeds {30 - refused} of 30 passages" in report.unavailable
+        assert f"refusing embeds {30 - refused} of 30 passages" in report.kept_former
+        assert not report.unavailable
         assert answering(vault) == (former, (30, 30))
 
 
@@ -103,7 +105,44 @@ def test_a_stuck_text_that_stands_in_many_notes_is_one_bad_moment_and_keeps_no_o
     assert (report.embedded, report.waiting, report.unavailable) == (60, copies, "")
 
 
-def test_a_text_that_stands_in_many_notes_is_embedded_once(tmp_path):
+@pytest.mark.requirement("RG-10")
+@pytest.mark.parametrize("copies", [1, 4, 40])
+def test_copies_of_one_stuck_text_are_no_reason_to_keep_the_former_model(tmp_path, copies):
+    vault = IndexedVault(tmp_path)
+    vault.write_all({f"a{n:02}.md": "The late template." for n in range(copies)})
+    vault.write_all({f"n{n:02}.md": f"quick {n}" for n in range(60)}).index()
+    vault.embedder = Late()
+    report = vault.embed()
+    assert (report.waiting, report.kept_former) == (copies, "")
+    assert answering(vault) == (vault.embedder.fingerprint, (60, 60 + copies))
+
+
+@pytest.mark.requirement("RG-10")
+def test_another_size_of_passages_takes_over_whatever_the_model_refuses(tmp_path):
+    vault = IndexedVault(tmp_path, embedder=Refusing("odd"))
+    text = "\n\n".join(f"# Part {n}\n\n" + f"word{n} " * 30 for n in range(3))
+    vault.write_all({f"{n:02}.md": f"{'odd' if n % 2 else 'plain'} {n}\n\n{text}" for n in range(10)})
+    vault.index()
+    vault.layout = Layout(20, 4)
+    report = vault.embed()
+    assert not report.kept_former
+    with vault.reader() as reader:
+        (size,) = reader.connection.execute(
+            "SELECT l.size FROM models m JOIN layouts l ON l.id = m.layout WHERE m.state = 'active'"
+        ).fetchone()
+    assert size == 20
+
+
+@pytest.mark.requirement("NFR-3")
+@pytest.mark.parametrize("notes", [1, 2])
+def test_a_bad_moment_in_a_small_vault_is_no_reason_to_choose_another_model(tmp_path, notes):
+    vault = IndexedVault(tmp_path).write_all({f"{n}.md": f"late {n}" for n in range(notes)}).index()
+    vault.embedder = Late()
+    report = vault.embed()
+    assert (report.waiting, report.kept_former, report.unavailable) == (notes, "", "")
+
+
+def test_a_text_that_stands_in_many_notes_is_embedded_once_in_a_batch(tmp_path):
     vault = IndexedVault(tmp_path, embedder=StubEmbedder(16))
     vault.write_all({f"{n:02}.md": "The same template." for n in range(20)})
     vault.sync()

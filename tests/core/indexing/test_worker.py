@@ -133,7 +133,7 @@ def test_a_sync_stops_writing_when_its_index_is_deleted(tmp_path):
 def test_nobody_mistakes_the_own_files_for_others(tmp_path):
     vault = IndexedVault(tmp_path).write_all({"a.md": "a"}).index()
     with vault.writer() as writer:
-        files = OpenedFiles(writer.path)
+        files = OpenedFiles(writer.path, writer.path)
         for command in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
             writer.connection.execute(command)
             files.check()
