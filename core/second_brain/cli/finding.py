@@ -235,7 +235,7 @@ def query_(
 ) -> None:
     """Retrieve the passages that answer a question, with the notes and headings to cite.
 
-    Words and meaning are ranked passage by passage; no answer is written. --json prints exactly what the tool rag_query
+    Words and meaning are ranked passage by passage, by words only where a passage holds them all; no answer is written. --json prints exactly what the tool rag_query
     answers: {"citations", "chunks", "debug_scores"}. The configuration's max_context_chunks is the most that is shown.
     """
     started = time.perf_counter()

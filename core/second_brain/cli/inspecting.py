@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _SHOWN_PROBLEMS = 10
 _PLACES = {
-    "bash": "second-brain completion bash > ~/.local/share/bash-completion/completions/second-brain",
+    "bash": "second-brain completion bash > ~/.local/share/bash-completion/completions/second-brain   (after mkdir -p of that folder)",
     "zsh": "second-brain completion zsh > ~/.zfunc/_second-brain   (with ~/.zfunc in fpath, before compinit)",
     "fish": "second-brain completion fish > ~/.config/fish/completions/second-brain.fish",
 }

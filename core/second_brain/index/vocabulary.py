@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
 SHORTEST_CORRECTED = 4
 LONG_WORD = 8
+SHORT_WORD = 4
+"""In words of so many letters only swapped ones are a typing error: with another letter they are another word (root, room)."""
+
 MOST_CORRECTIONS = 3
 
 
@@ -35,8 +38,9 @@ class Vocabulary:
     def near(self, word: str) -> list[tuple[str, float]]:
         """The visible words with the fewest typing errors between them and *word*, with their similarity (0..1).
 
-        At most one error in words of up to seven letters, two in longer ones.  Transposed letters count as one, and the first
-        letter is taken to be right: it seldom is not, and other words are only a letter away.
+        At most one error in words of up to seven letters, two in longer ones; in the shortest, two letters that are swapped.
+        Transposed letters count as one, and the first letter is taken to be right: it seldom is not, and other words are only a
+        letter away.
         """
         if len(word) < SHORTEST_CORRECTED or word.isdecimal():
             return []
@@ -47,6 +51,8 @@ class Vocabulary:
         found: list[tuple[int, int, str]] = []
         for length in range(len(word) - allowed, len(word) + allowed + 1):
             choices = self._known().get((word[0], length), [])
+            if len(word) <= SHORT_WORD:
+                choices = [term for term in choices if sorted(term) == sorted(word)]
             for term, distance, _ in extract(word, choices, scorer=OSA.distance, score_cutoff=allowed, limit=None):
                 frequency = self._reader.frequency(term)
                 if frequency:

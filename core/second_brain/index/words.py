@@ -85,9 +85,14 @@ def top(score: NDArray[np.float64], limit: int) -> NDArray[np.intp]:
     return places[np.lexsort((places, -score[places]))][:limit]
 
 
-def concepts_of(reader: Reader, words: Sequence[str], *, correct: bool = True) -> tuple[Concept, ...]:
-    """The concepts of a query: stop words dropped (unless nothing else is there), unknown words corrected."""
-    asked = list(_query_terms(words))
+def concepts_of(
+    reader: Reader, words: Sequence[str], phrases: Sequence[str] = (), *, correct: bool = True
+) -> tuple[Concept, ...]:
+    """The concepts of a query: stop words dropped (unless nothing else is there), unknown words corrected.
+
+    Words of quoted *phrases* are meant as they are.
+    """
+    asked = list(_query_terms([*words, *phrases]))
     stops = stop_words_of([term for term, _, _ in asked])
     content = [each for each in asked if each[0] not in stops] or asked
     times = Counter(term for term, _, _ in content)
@@ -95,7 +100,9 @@ def concepts_of(reader: Reader, words: Sequence[str], *, correct: bool = True) -
     for term, position, piece in content:
         first.setdefault(term, (position, piece))
     return tuple(
-        replace(_concept(reader, term, position, correct=correct), piece=piece, times=times[term])
+        replace(
+            _concept(reader, term, position, correct=correct and piece < len(words)), piece=piece, times=times[term]
+        )
         for term, (position, piece) in list(first.items())[:MOST_CONCEPTS]
     )
 

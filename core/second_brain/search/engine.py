@@ -156,7 +156,7 @@ def rank(reader: Reader, request: Request, tools: Tools, allowed: NDArray[np.boo
         scored = _by_meaning(reader, request, allowed, asked)
         if scored is not None:
             return scored
-    concepts = words.concepts_of(reader, [*query.words, *query.phrases])
+    concepts = words.concepts_of(reader, query.words, query.phrases)
     ranking = words.rank(reader, concepts, allowed)
     if query.phrases:
         # Signs alone have no words: what holds the piece is found all the same.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -133,6 +134,10 @@ def nothing_found(reader: Reader, query: Query, mask: NDArray[np.bool_] | None) 
     if mask is None or mask.any():
         what = f"0 matches for {query.text!r}"
         return f"{what} with filters: {query.filters.describe()}" if query.filters else f"{what}."
+    if query.excluded and _any_passes(reader, replace(query, terms=tuple(t for t in query.terms if not t.excluded))):
+        what = " and ".join(f'-"{term.text}"' if term.phrase else f"-{term.text}" for term in query.excluded)
+        which = f" that holds {_pieces(query)}" if query.phrases else ""
+        return f"0 matches: every note{which} is left out by {what}."
     if not query.filters:
         return f"0 matches: no note holds {_pieces(query)}."
     named = list(named_conditions(reader, query.filters))
@@ -141,6 +146,11 @@ def nothing_found(reader: Reader, query: Query, mask: NDArray[np.bool_] | None) 
     alone = [f"{name} {int(selection.passing(reader, [condition]).sum())}" for name, condition in named]
     counts = f" (alone: {', '.join(alone)})" if len(alone) > 1 else ""
     return f"0 matches for filters: {query.filters.describe()}{counts}"
+
+
+def _any_passes(reader: Reader, query: Query) -> bool:
+    mask = allowed(reader, query)
+    return mask is None or bool(mask.any())
 
 
 def _pieces(query: Query) -> str:
