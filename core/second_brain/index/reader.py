@@ -64,8 +64,7 @@ class Reader:
         self.vocabulary = Vocabulary(self)
 
     def _identity(self) -> tuple[int, int]:
-        """Device and inode of the file that is there now."""
-        self.path = connections.real(self._named)
+        """Device and inode of the file."""
         try:
             status = self.path.stat()
         except OSError:
@@ -86,6 +85,7 @@ class Reader:
 
     def _reopen_if_replaced(self) -> None:
         """Go over to another file in the path's place: a rebuilt index must not be hidden by the open old one."""
+        self.path = connections.real(self._named)
         file = self._identity()
         if file != self._file:
             connection = self._open()

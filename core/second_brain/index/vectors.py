@@ -31,7 +31,7 @@ NARROW = 0.25
 """A filter that lets through less than this share of the passages spares loading them all."""
 
 ROWS_FIRST = 1
-"""So many questions to one state of the index are answered row by row: loading everything takes as long as three of them."""
+"""So many questions to one state of the index are answered row by row: loading everything takes as long as four of them."""
 
 
 @dataclass(frozen=True, slots=True)

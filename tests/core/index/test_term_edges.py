@@ -77,13 +77,11 @@ def test_of_encoded_data_the_same_counts_however_long_it_is(word):
 def test_a_long_name_has_one_term_beside_whatever_letters_it_stands(pattern, start):
     for size in range(120, 140):
         word = (pattern * 200)[start : start + size] + "xyz"
-        pieces = text_module.analyse(word)[0]
-        beside = text_module.analyse(word + "é" * 0 + "z" * 40 + "é")[0]
+        beside = text_module.analyse(word + "z" * 40 + "é")[0]
         same = text_module.analyse(word + "z" * 41)[0]
         assert [piece[0] for piece in beside if len(piece[0]) > 100] == [
             piece[0] for piece in same if len(piece[0]) > 100
         ]
-        assert pieces
 
 
 @given(st.text(LETTERS, min_size=1, max_size=30))

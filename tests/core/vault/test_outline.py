@@ -27,7 +27,7 @@ notes = st.lists(st.sampled_from(LINES), max_size=14).flatmap(
 )
 
 
-def agrees(text, lines):
+def assert_agrees(text, lines):
     whole, outline = parse("n.md", text), Outline(text)
     assert outline.head_end == whole.frontmatter.end_line
     assert head.has_body(text) is bool(whole.blocks)
@@ -41,7 +41,7 @@ def agrees(text, lines):
 @given(notes)
 @settings(max_examples=250)
 def test_an_outline_of_any_text_is_that_of_its_whole_structure(text):
-    agrees(text, range(1, text.count("\n") + 3))
+    assert_agrees(text, range(1, text.count("\n") + 3))
 
 
 def test_an_outline_of_real_notes_is_that_of_their_whole_structure():
@@ -49,7 +49,7 @@ def test_an_outline_of_real_notes_is_that_of_their_whole_structure():
     texts = [note.read_text("utf-8", "replace") for note in sorted(VAULTS.rglob("*.md"))]
     assert len(texts) > 20
     for text in texts:
-        agrees(text, [dice.randint(1, text.count("\n") + 1) for _ in range(8)])
+        assert_agrees(text, [dice.randint(1, text.count("\n") + 1) for _ in range(8)])
 
 
 @pytest.mark.parametrize(
