@@ -1,0 +1,1 @@
+"""How notes belong together: by meaning, links, tags and common mentions."""

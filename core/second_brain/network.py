@@ -1,0 +1,1 @@
+"""The links among the visible notes, resolved."""
