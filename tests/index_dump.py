@@ -20,7 +20,7 @@ PARTS = {
     "headings": "level, line, text, path",
     "anchors": "anchor, start, stop",
     "tasks": "line, done, text",
-    "links": "target, kind, line, col, text",
+    "links": "target, kind, line, col, text, key",
 }
 
 
@@ -73,7 +73,7 @@ def _embeddings(connection):
 def _chunks(connection, path_of):
     rows = connection.execute(
         "SELECT c.doc, l.size, l.overlap, c.ordinal, c.heading_path, c.start, c.stop, c.start_line, c.end_line,"
-        " c.first_token, c.last_token, c.prefix, hex(c.text_hash) FROM chunks c JOIN layouts l ON l.id = c.layout"
+        " c.first_token, c.last_token, c.prefix, hex(c.text_hash), hex(c.body_hash) FROM chunks c JOIN layouts l ON l.id = c.layout"
         " ORDER BY c.doc, l.size, l.overlap, c.ordinal"
     )
     return _grouped((path_of[doc], *rest) for doc, *rest in rows)

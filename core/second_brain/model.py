@@ -6,9 +6,13 @@ in characters, character offsets from 0.  Line ranges include both ends.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+from urllib.parse import unquote
+
+_FRAGMENT = re.compile(r"[#^]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,11 @@ class Link:
     line: int
     column: int
     text: str = ""
+
+    @property
+    def name(self) -> str:
+        """See `linked_name`."""
+        return linked_name(self.target)
 
 
 class TagSource(StrEnum):
@@ -220,6 +229,15 @@ class ChangeSet:
 def folder_of(path: str) -> str:
     """The folder of a note, "" at the root."""
     return path.rpartition("/")[0]
+
+
+def linked_name(target: str) -> str:
+    """What a note, or an alias, is called that a link to *target* can mean: its last part, without fragment and ``.md``.
+
+    "" for a heading or block of the note itself.
+    """
+    bare = unquote(_FRAGMENT.split(target, maxsplit=1)[0]).replace("\\", "/").strip().strip("/")
+    return stem_of(bare).strip()
 
 
 def stem_of(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from second_brain.index import schema
 from second_brain.index.numbers import numbers
@@ -179,26 +179,56 @@ def named(reader: Reader, folded: str) -> list[int]:
     return [doc for (doc,) in rows]
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRow:
-    """A link as it stands in a note."""
+class LinkRow(NamedTuple):
+    """A link as it stands in a note; `doc` is the number of the note at `source`."""
 
     source: str
     target: str
     kind: str
     line: int
     column: int
+    doc: int
+
+
+_LINK = "SELECT f.path, l.target, l.kind, l.line, l.col, l.doc FROM links l JOIN files f ON f.doc = l.doc"
 
 
 def links(reader: Reader, source: str | None = None) -> list[LinkRow]:
     """The links of one note or of all, in path and text order."""
     where, values = (" WHERE f.path = ?", (source,)) if source is not None else ("", ())
+    return _link_rows(reader, f"{_LINK}{where} ORDER BY f.path, l.ordinal", values)
+
+
+def links_by_key(reader: Reader, keys: Sequence[str]) -> list[LinkRow]:
+    """The links whose `schema.link_key` is one of *keys*, in path and text order."""
+    marks = ", ".join("?" * len(keys))
+    return _link_rows(reader, f"{_LINK} WHERE l.key IN ({marks}) ORDER BY f.path, l.ordinal", tuple(keys))
+
+
+def _link_rows(reader: Reader, sql: str, values: tuple[str, ...]) -> list[LinkRow]:
+    rows: list[Any] = reader.connection.execute(sql, values).fetchall()
+    return list(map(LinkRow._make, rows))
+
+
+def names_of(reader: Reader, path: str) -> list[str]:
+    """The file name, without ``.md``, and the aliases of the note at *path*."""
     rows = reader.connection.execute(
-        "SELECT f.path, l.target, l.kind, l.line, l.col FROM links l JOIN files f ON f.doc = l.doc"
-        f"{where} ORDER BY f.path, l.ordinal",
-        values,
+        "SELECT n.name FROM names n JOIN files f ON f.doc = n.doc WHERE f.path = ? AND n.kind <> 'title'"
+        " ORDER BY n.ordinal",
+        (path,),
     )
-    return [LinkRow(*row) for row in rows]
+    return [name for (name,) in rows]
+
+
+def bearers(reader: Reader, folded: str, kind: str) -> list[tuple[str, str]]:
+    """(path, name) of the notes with a name of this *kind* ("stem", "alias") and folded form, in path order."""
+    return list(
+        reader.connection.execute(
+            "SELECT f.path, n.name FROM names n JOIN files f ON f.doc = n.doc WHERE n.folded = ? AND n.kind = ?"
+            " ORDER BY f.path, n.ordinal",
+            (folded, kind),
+        )
+    )
 
 
 def headings(reader: Reader, doc: int) -> list[tuple[int, str, int, list[str]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from array import array
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from second_brain.index import vector_rows
-from second_brain.index.schema import HASH_BYTES, NOTE_TABLES, tag_key, value_key
+from second_brain.index.schema import NOTE_TABLES, hash_of, tag_key, value_key
 from second_brain.index.term_batch import TermsBuilder, pack_fields
 from second_brain.index.terms import placed_terms, position_starts, term_names
 from second_brain.index.text import WORD, exact, fold, in_word, is_english
@@ -113,7 +112,7 @@ _FILE = (
 _TAG = "INSERT OR IGNORE INTO tags(path, tag, source, key) VALUES(?, ?, ?, ?)"
 _CHUNK = (
     "INSERT INTO chunks(doc, layout, ordinal, heading_path, start, stop, start_line, end_line, first_token, last_token,"
-    " prefix, text_hash) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " prefix, text_hash, body_hash) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
@@ -168,7 +167,10 @@ def _add_parts(rows: Rows, doc: int, note: ParsedNote) -> None:
         rows,
         "links",
         doc,
-        ((link.target, link.kind.value, link.line, link.column, link.text) for link in note.links),
+        (
+            (link.target, link.kind.value, link.line, link.column, link.text, value_key(link.name))
+            for link in note.links
+        ),
     )
 
 
@@ -208,7 +210,8 @@ def _chunk_rows(doc: int, layout: int, chunks: Sequence[Chunk], before: Mapping[
             before[chunk.start],
             before[chunk.end] - 1,
             chunk.embedded[: len(chunk.embedded) - len(chunk.text)],
-            text_hash(chunk.embedded),
+            hash_of(chunk.embedded),
+            hash_of(chunk.text),
         )
         for chunk in chunks
     ]
@@ -258,11 +261,6 @@ def _positions_before(text: str, start: int, offset: int, known: dict[int, tuple
         known[start] = (word.start(), position_starts(word.group())) if word else (start, array("I"))
     begin, places = known[start]
     return bisect_left(places, offset - begin)
-
-
-def text_hash(embedded: str) -> bytes:
-    """The key under which a text's vector is kept: `HASH_BYTES` bytes."""
-    return hashlib.blake2b(embedded.encode("utf-8", "replace"), digest_size=HASH_BYTES).digest()
 
 
 def _field_terms(note: ParsedNote) -> Iterable[list[str]]:

@@ -6,6 +6,7 @@ a `doc` number that is never used twice; all other tables hang on it, so a move 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import re
@@ -17,6 +18,7 @@ import apsw
 from second_brain.errors import OutOfDate
 from second_brain.index.connection import corrupt
 from second_brain.index.text import fold
+from second_brain.model import linked_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +32,7 @@ HASH_BYTES = 16
 FIRST_VERSION_MODEL = "v1:"
 """Opens the fingerprint of vectors that the first version made.  Their `embeddings.model` stays as that version wrote it."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """What this program writes.  1 is the first version's database, which has no `meta` table."""
 
 MIN_READER_VERSION = 2
@@ -82,14 +84,15 @@ CREATE TABLE IF NOT EXISTS anchors(doc INTEGER NOT NULL, ordinal INTEGER NOT NUL
 CREATE TABLE IF NOT EXISTS tasks(doc INTEGER NOT NULL, ordinal INTEGER NOT NULL, line INTEGER NOT NULL,
     done INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY(doc, ordinal)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS links(doc INTEGER NOT NULL, ordinal INTEGER NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL,
-    line INTEGER NOT NULL, col INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY(doc, ordinal)) WITHOUT ROWID;
+    line INTEGER NOT NULL, col INTEGER NOT NULL, text TEXT NOT NULL, key TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY(doc, ordinal)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS problems(path TEXT PRIMARY KEY, reason TEXT NOT NULL,
     from_scan INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS texts(doc INTEGER PRIMARY KEY, text TEXT NOT NULL, exact BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS chunks(id INTEGER PRIMARY KEY, doc INTEGER NOT NULL, layout INTEGER NOT NULL,
     ordinal INTEGER NOT NULL, heading_path TEXT NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
     start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_token INTEGER NOT NULL, last_token INTEGER NOT NULL,
-    prefix TEXT NOT NULL, text_hash BLOB NOT NULL);
+    prefix TEXT NOT NULL, text_hash BLOB NOT NULL, body_hash BLOB);
 CREATE UNIQUE INDEX IF NOT EXISTS chunks_doc ON chunks(doc, layout, ordinal);
 CREATE TABLE IF NOT EXISTS layouts(id INTEGER PRIMARY KEY, size INTEGER NOT NULL, overlap INTEGER NOT NULL,
     UNIQUE(size, overlap));
@@ -104,7 +107,19 @@ CREATE INDEX IF NOT EXISTS terms_stem ON terms(stem) WHERE stem IS NOT NULL;
 CREATE TABLE IF NOT EXISTS segments(id INTEGER PRIMARY KEY, docs INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS postings(segment INTEGER NOT NULL, term TEXT NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY(segment, term)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS graph_nodes(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, vector BLOB);
+CREATE TABLE IF NOT EXISTS neighbours(node INTEGER NOT NULL, other INTEGER NOT NULL, cosine REAL NOT NULL,
+    PRIMARY KEY(node, other)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS neighbours_other ON neighbours(other);
+CREATE TABLE IF NOT EXISTS graph_changed(path TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS boilerplate(body_hash BLOB PRIMARY KEY) WITHOUT ROWID;
 """
+
+INDEXES_ON_ADDED = """
+CREATE INDEX IF NOT EXISTS links_key ON links(key);
+CREATE INDEX IF NOT EXISTS chunks_body ON chunks(layout, body_hash, doc);
+"""
+"""Indexes on columns that older databases get first."""
 
 NOTE_TABLES = ("frontmatter", "names", "headings", "anchors", "tasks", "links", "texts", "chunks")
 """Tables with one or more rows per note, keyed by `doc`."""
@@ -187,6 +202,8 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
         _check_first_version(connection, path)
     if version < 2:  # noqa: PLR2004 - the number of the step
         _to_version_2(connection)
+    if version < 3:  # noqa: PLR2004
+        _to_version_3(connection)
     if TABLES - _tables(connection):
         raise corrupt(path)
 
@@ -233,11 +250,39 @@ def _to_version_2(connection: apsw.Connection) -> None:
         connection.executemany(
             "INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)",
             (
-                ("index_schema_version", str(SCHEMA_VERSION)),
+                ("index_schema_version", "2"),
                 ("min_reader_version", str(MIN_READER_VERSION)),
                 ("last_doc", str(highest)),
             ),
         )
+
+
+def _to_version_3(connection: apsw.Connection) -> None:
+    """What the graph needs: the names that links use, the texts of passages alone, and tables of its own."""
+    with connection:
+        connection.execute(OWN_TABLES)
+        _add_columns(connection, "links", {"key": "TEXT NOT NULL DEFAULT ''"})
+        _add_columns(connection, "chunks", {"body_hash": "BLOB"})
+        links: list[Any] = connection.execute("SELECT doc, ordinal, target FROM links").fetchall()
+        connection.executemany(
+            "UPDATE links SET key = ? WHERE doc = ? AND ordinal = ?",
+            ((link_key(target), doc, ordinal) for doc, ordinal, target in links),
+        )
+        _backfill_body_hashes(connection)
+        connection.execute(INDEXES_ON_ADDED)
+        connection.execute("INSERT OR IGNORE INTO graph_changed(path) SELECT path FROM files")
+        set_meta(connection, "index_schema_version", "3")
+
+
+def _backfill_body_hashes(connection: apsw.Connection) -> None:
+    chunks: list[Any] = connection.execute(
+        "SELECT id, doc, start, stop FROM chunks WHERE body_hash IS NULL ORDER BY doc"
+    ).fetchall()
+    doc, text = -1, ""
+    for number, owner, start, stop in chunks:
+        if owner != doc:
+            doc, text = owner, connection.execute("SELECT text FROM texts WHERE doc = ?", (owner,)).get or ""
+        connection.execute("UPDATE chunks SET body_hash = ? WHERE id = ?", (hash_of(text[start:stop]), number))
 
 
 def _backfill_tags(connection: apsw.Connection) -> None:
@@ -273,6 +318,21 @@ def tag_key(tag: str) -> str:
     import unicodedata  # noqa: PLC0415
 
     return unicodedata.normalize("NFC", tag.lstrip("#").strip("/")).casefold()
+
+
+def link_key(target: str) -> str:
+    """What finds the links that can mean a note: its names and aliases folded like the last part of *target*."""
+    return value_key(linked_name(target))
+
+
+def name_keys(name: str) -> tuple[str, ...]:
+    """The `link_key` of every target that can mean a note by its file name or alias *name*."""
+    return tuple({link_key(name), value_key(name.replace("\\", "/").rpartition("/")[2])})
+
+
+def hash_of(text: str) -> bytes:
+    """`HASH_BYTES` bytes that tell texts apart."""
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=HASH_BYTES).digest()
 
 
 def value_key(value: str) -> str:

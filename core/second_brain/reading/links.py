@@ -13,11 +13,12 @@ from second_brain.index import catalog
 from second_brain.index.resolve import resolve
 from second_brain.index.schema import tag_key
 from second_brain.model import LinkKind, stem_of
-from second_brain.vault.links import LinkResolver, is_attachment
+from second_brain.network import network_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from second_brain.index.catalog import LinkRow
     from second_brain.index.reader import Reader
 
 _FRAGMENT = re.compile(r"[#^|]")
@@ -55,21 +56,14 @@ class NoteLinks:
     links_in: tuple[NoteLink, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Network:
-    """All links between the visible notes in one state of the index."""
-
-    out: dict[str, list[NoteLink]]
-    into: dict[str, list[NoteLink]]
-
-
 def links_of(reader: Reader, name: str) -> NoteLinks:
     """The links from and to the note *name*.  Raises `NotFound` and `Ambiguous` as `resolve` does."""
     with reader.snapshot():
         path = resolve(reader, name).path
-        network = reader.derived("links", lambda: _build(reader))
-        out = _with_headings(reader, network.out.get(path, ()))
-        into = _with_headings(reader, network.into.get(path, ()))
+        network = network_of(reader)
+        headings = _Headings(reader)
+        out = [_link(row, target, headings) for row, target in network.links_from(path)]
+        into = [_link(row, path, headings) for row in network.links_to(path)]
     return NoteLinks(
         path=path,
         outgoing=tuple(sorted({link.target for link in out if link.target is not None})),
@@ -80,25 +74,31 @@ def links_of(reader: Reader, name: str) -> NoteLinks:
     )
 
 
-def _build(reader: Reader) -> _Network:
-    resolver = LinkResolver(catalog.aliases(reader).items())
-    out: dict[str, list[NoteLink]] = {}
-    into: dict[str, list[NoteLink]] = {}
-    for row in catalog.links(reader):
-        if is_attachment(row.target):
-            continue
-        kind = LinkKind(row.kind)
-        target = resolver.resolve(row.target, row.source, kind=kind)
-        if target == row.source:
-            continue
-        link = NoteLink(row.source, row.line, kind, _shown_name(row.target), target)
-        out.setdefault(row.source, []).append(link)
-        if target is not None:
-            into.setdefault(target, []).append(link)
-    return _Network(out, into)
+class _Headings:
+    """The headings above a line of a note, read once for each note."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._known: dict[int, list[tuple[int, str, int, list[str]]]] = {}
+
+    def above(self, doc: int, line: int) -> tuple[str, ...]:
+        if doc not in self._known:
+            self._known[doc] = catalog.headings(self._reader, doc)
+        path: list[str] = []
+        for _, _, place, names in self._known[doc]:
+            if place > line:
+                break
+            path = names
+        return tuple(path)
 
 
-def _shown_name(target: str) -> str:
+def _link(row: LinkRow, target: str | None, headings: _Headings) -> NoteLink:
+    return NoteLink(
+        row.source, row.line, LinkKind(row.kind), shown_name(row.target), target, headings.above(row.doc, row.line)
+    )
+
+
+def shown_name(target: str) -> str:
     """The last part of a link's target: folders in it could tell what lies outside the scope."""
     bare = _FRAGMENT.split(target, maxsplit=1)[0].strip() or target.strip()
     return stem_of(bare.replace("\\", "/").rstrip("/")) or bare
@@ -110,19 +110,3 @@ def _names(names: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         unique.setdefault(tag_key(name), name)
     return tuple(sorted(unique.values()))
-
-
-def _with_headings(reader: Reader, links: Iterable[NoteLink]) -> list[NoteLink]:
-    headings: dict[str, list[tuple[int, str, int, list[str]]]] = {}
-    found = []
-    for link in links:
-        if link.source not in headings:
-            row = catalog.note_at(reader, link.source)
-            headings[link.source] = catalog.headings(reader, row.doc) if row else []
-        path: tuple[str, ...] = ()
-        for _, _, line, names in headings[link.source]:
-            if line > link.line:
-                break
-            path = tuple(names)
-        found.append(NoteLink(link.source, link.line, link.kind, link.name, link.target, path))
-    return found

@@ -9,20 +9,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import numpy as np
 
 from second_brain.errors import EmbedderUnavailable, InvalidParameter
 from second_brain.index import catalog, chunk_parts, chunk_table, chunk_vectors, chunk_words
 from second_brain.index.text import query_terms
-from second_brain.model import LinkKind, stem_of
+from second_brain.network import network_of
 from second_brain.search import rag_filters, rag_hits
 from second_brain.search.fusion import RRF_K, reciprocal_ranks
 from second_brain.search.query import clean
 from second_brain.search.rag_hits import RankedChunk
 from second_brain.search.request import MOST_EMBEDDED
-from second_brain.vault import links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -144,29 +142,8 @@ def rag_note_context(
             "chunk_ids": [rag_hits.chunk_id(parts[chunk]) for chunk in chunks],
             "chunk_count": len(chunks),
             "outlinks": sorted(chunk_parts.link_targets(reader, [row.doc])[row.doc]),
-            "backlinks": _backlinks(reader, row.path),
+            "backlinks": sorted({link.source for link in network_of(reader).links_to(row.path)}),
         }
-
-
-def _backlinks(reader: Reader, path: str) -> list[str]:
-    aliases = catalog.aliases(reader)
-    names = {links.key(name) for name in (stem_of(path), *aliases[path])}
-    resolver = links.LinkResolver(aliases.items())
-    return sorted(
-        {
-            link.source
-            for link in catalog.links(reader)
-            if link.source != path
-            and _may_name(link.target, names)
-            and resolver.resolve(link.target, link.source, kind=LinkKind(link.kind)) == path
-        }
-    )
-
-
-def _may_name(target: str, names: set[str]) -> bool:
-    """A cheap test that leaves few links to resolve: one of *names* is a part of *target*."""
-    forms = {links.key(target), links.key(unquote(target))}
-    return any(name in form for name in names for form in forms)
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------------

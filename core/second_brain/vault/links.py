@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote
 
 from second_brain.model import LinkKind, folder_of
@@ -20,6 +20,7 @@ _ATTACHMENT = re.compile(
     r"|canvas|base|excalidraw|drawio|7z|bz2|gz|rar|tar|tgz|zip)",
     re.IGNORECASE,
 )
+_FRAGMENT = re.compile(r"[#^]")
 _SUFFIX = re.compile(r"\.[^./\\]+$")
 _REMEMBERED = 50_000
 
@@ -36,17 +37,28 @@ def is_attachment(target: str) -> bool:
     return suffix is not None and _ATTACHMENT.fullmatch(suffix[0]) is not None
 
 
-class LinkResolver:
-    """Resolves link targets among *notes*, given as (path, aliases).
+class Names(Protocol):
+    """What the notes are called that links are resolved among."""
 
-    Several notes of one name: the spelling in the same case wins, then the full path from the root, the folder of the
-    source, the shortest path, the order of paths.  Aliases are asked when no name fits.
-    """
+    def named(self, key: str) -> Sequence[str]:
+        """The paths whose file name has this `key`."""
+        ...
+
+    def called(self, key: str) -> Sequence[str]:
+        """The paths that bear an alias of this `key`, in path order."""
+        ...
+
+    def holds(self, path: str) -> bool:
+        """True when there is a note of exactly this path."""
+        ...
+
+
+class NoteNames:
+    """The names of *notes*, given as (path, aliases)."""
 
     def __init__(self, notes: Iterable[tuple[str, Sequence[str]]]) -> None:
         self._by_name: dict[str, list[str]] = {}
         self._by_alias: dict[str, list[str]] = {}
-        self._places: dict[str, dict[str, str]] = {}
         self._paths: set[str] = set()
         for path, aliases in notes:
             self._paths.add(path)
@@ -56,31 +68,65 @@ class LinkResolver:
             for alias in aliases:
                 self._by_alias.setdefault(key(alias), []).append(path)
 
+    def named(self, key: str) -> Sequence[str]:
+        """See `Names`."""
+        return self._by_name.get(key, ())
+
+    def called(self, key: str) -> Sequence[str]:
+        """See `Names`."""
+        return self._by_alias.get(key, ())
+
+    def holds(self, path: str) -> bool:
+        """See `Names`."""
+        return path in self._paths
+
+
+class LinkResolver:
+    """Resolves link targets among the notes of *names*, which must stay the same.
+
+    Several notes of one name: the spelling in the same case wins, then the full path from the root, the folder of the
+    source, the shortest path, the order of paths.  Aliases are asked when no name fits.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._places: dict[str, dict[str, str]] = {}
+        self._everywhere: dict[str, tuple[str | None] | None] = {}  # target -> what it means wherever it stands, if so
+
     def resolve(self, target: str, source: str, *, kind: LinkKind = LinkKind.WIKILINK) -> str | None:
         """The note that *target*, written in the note *source*, leads to; None for attachments and unwritten notes.
 
         A target of a heading alone means the source.  Markdown links look beside the source first.
         """
         if target.lstrip()[:1] in ("#", "^"):
-            return source if source in self._paths else None
+            return source if self._names.holds(source) else None
+        if target not in self._everywhere:
+            if len(self._everywhere) >= _REMEMBERED:
+                self._everywhere.clear()
+            self._everywhere[target] = self._meaning_everywhere(target)
+        everywhere = self._everywhere[target]
+        return everywhere[0] if everywhere else self._resolve_here(target, source, kind)
+
+    def _meaning_everywhere(self, target: str) -> tuple[str | None] | None:
+        """What *target* means in any note, None when that depends on the note."""
         if is_attachment(target):
-            return None
+            return (None,)
+        for form in _forms(target):
+            if form.startswith(("./", "../")) or form in (".", ".."):
+                return None
+            matches = self._matches(key(form))
+            if matches:
+                return (matches[0],) if len(matches) == 1 else None
+        return (self._by_alias(target),)
+
+    def _resolve_here(self, target: str, source: str, kind: LinkKind) -> str | None:
         for form in _forms(target):
             if found := self._resolve_form(form, source, kind):
                 return found
-        return next((self._by_alias[key(form)][0] for form in _forms(target) if key(form) in self._by_alias), None)
+        return self._by_alias(target)
 
-    def candidates(self, name: str) -> list[str]:
-        """All notes that *name* fits as a name, as the end of a path or as an alias, best first."""
-        found: dict[str, None] = {}
-        for form in (_joined("", form) or form for form in _forms(name)):
-            exact = self._find(form)
-            found.update(dict.fromkeys([exact[""]] if "" in exact else []))
-            found.update(dict.fromkeys(exact.values()))
-            found.update(dict.fromkeys(self._matches(key(form))))
-        for form in _forms(name):
-            found.update(dict.fromkeys(self._by_alias.get(key(form), ())))
-        return list(found)
+    def _by_alias(self, target: str) -> str | None:
+        return next((found[0] for form in _forms(target) if (found := self._names.called(key(form)))), None)
 
     def _resolve_form(self, form: str, source: str, kind: LinkKind) -> str | None:
         folder = folder_of(source)
@@ -114,7 +160,7 @@ class LinkResolver:
 
     def _matches(self, folded: str) -> list[str]:
         """Sorted by length, then path."""
-        named = self._by_name.get(folded[folded.rfind("/") + 1 :], ())
+        named = self._names.named(folded[folded.rfind("/") + 1 :])
         if "/" in folded:
             end = f"/{folded}"
             named = [path for path in named if f"/{key(path)}".endswith(end)]
@@ -134,7 +180,7 @@ def _plain(name: str) -> str:
 
 
 def _without_fragment(target: str) -> str:
-    return re.split(r"[#^]", target, maxsplit=1)[0].strip()
+    return _FRAGMENT.split(target, maxsplit=1)[0].strip()
 
 
 def _forms(target: str) -> list[str]:

@@ -238,7 +238,7 @@ def test_a_newer_database_is_refused_naming_both_versions(tmp_path):
 def test_a_newer_database_that_we_can_still_read_is_read_but_not_written(tmp_path):
     path = migrate(first_version(tmp_path / "index.db", "newest"))
     connection = apsw.Connection(str(path))
-    connection.execute("UPDATE meta SET value = '3' WHERE key = 'index_schema_version'")
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'index_schema_version'", (str(SCHEMA_VERSION + 1),))
     connection.close()
     open_reader(path, Scope()).close()
     with pytest.raises(OutOfDate):
@@ -314,3 +314,30 @@ def test_a_migration_killed_at_any_statement_and_run_again_equals_an_undisturbed
                 left.unlink()
     assert ended["error"] == ""
     assert number > 60
+
+
+def test_an_index_of_the_version_before_the_graph_gets_what_a_new_one_has(tmp_path):
+    vault = IndexedVault(tmp_path)
+    vault.write_all(
+        {
+            "One.md": "---\nsee: '[[sub/Two#x|t]]'\n---\n# One\n\n[[Two]] [a](sub/Two.md)\n",
+            "sub/Two.md": "Text [[C#]].\n",
+        }
+    )
+    vault.index()
+    expected = vault.dump()
+    connection = apsw.Connection(str(vault.db))
+    for statement in (
+        "DROP INDEX links_key",
+        "DROP INDEX chunks_body",
+        "ALTER TABLE links DROP COLUMN key",
+        "ALTER TABLE chunks DROP COLUMN body_hash",
+        *(f"DROP TABLE {table}" for table in ("graph_nodes", "neighbours", "graph_changed", "boilerplate")),
+        "UPDATE meta SET value = '2' WHERE key = 'index_schema_version'",
+    ):
+        connection.execute(statement)
+    connection.close()
+    with pytest.raises(OutOfDate):
+        open_reader(vault.db, Scope())
+    migrate(vault.db)
+    assert vault.dump() == expected

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from second_brain.model import LinkKind
-from second_brain.vault.links import LinkResolver, is_attachment, key
+from second_brain.vault.links import LinkResolver, NoteNames, is_attachment, key
 
 NOTES = [
     ("test.md", ()),
@@ -33,7 +33,7 @@ NOTES = [
 
 @pytest.fixture(scope="module")
 def resolver():
-    return LinkResolver(NOTES)
+    return LinkResolver(NoteNames(NOTES))
 
 
 @pytest.mark.requirement("SV-9")
@@ -112,25 +112,6 @@ def test_a_target_resolves_as_in_obsidian(resolver, target, source, found):
 )
 def test_a_markdown_link_looks_beside_its_source_first(resolver, target, source, found):
     assert resolver.resolve(target, source, kind=LinkKind.MARKDOWN) == found
-
-
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("Twin", ["a/Twin.md", "b/Twin.md", "b/deep/Twin.md", "c/deep/Twin.md"]),
-        ("deep/Twin", ["b/deep/Twin.md", "c/deep/Twin.md"]),
-        ("test", ["test.md", "sample/test.md"]),
-        ("./test.md", ["test.md", "sample/test.md"]),
-        ("case", ["x/case.md", "y/z/Case.md"]),
-        ("Case", ["y/z/Case.md", "x/case.md"]),
-        ("todo", ["todo.md", "people/Mira Voss.md"]),
-        ("mv", ["people/Mira Voss.md"]),
-        ("Mira Voss#x", ["people/Mira Voss.md"]),
-        ("nobody", []),
-    ],
-)
-def test_candidates_are_all_notes_of_that_name_best_first(resolver, name, found):
-    assert resolver.candidates(name) == found
 
 
 @pytest.mark.parametrize(
