@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indexed_vault import IndexedVault
 from second_brain.index import schema
-from second_brain.model import Scope, linked_name
+from second_brain.model import Scope
 from second_brain.network import network_of
 from second_brain.vault import links
 
