@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from second_brain.index import note_rows, postings, problem_rows, schema, terms, vector_rows
+from second_brain.index import graph_rows, note_rows, postings, problem_rows, schema, terms, vector_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ class NoteWriter:
             note_rows.forget(connection, path)
             problem_rows.put(connection, path, problem)
         note_rows.insert(connection, batch)
+        graph_rows.mark(connection, batch.paths)
         postings.write(connection, batch.terms, self._written_terms)
         docs = batch.terms.docs.tolist()
         last = int(schema.get_meta(connection, "last_doc", "0"))
@@ -53,6 +54,7 @@ class NoteWriter:
 
     def delete(self, connection: apsw.Connection, paths: Sequence[str]) -> None:
         """Forget notes; see `Writer.delete`."""
+        graph_rows.mark(connection, paths)
         for path in paths:
             note_rows.forget(connection, path)
             for table in ("files", "tags", "embeddings", "problems"):

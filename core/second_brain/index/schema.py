@@ -124,6 +124,9 @@ CREATE INDEX IF NOT EXISTS chunks_body ON chunks(layout, body_hash, doc);
 NOTE_TABLES = ("frontmatter", "names", "headings", "anchors", "tasks", "links", "texts", "chunks")
 """Tables with one or more rows per note, keyed by `doc`."""
 
+GRAPH_TABLES = ("graph_nodes", "neighbours", "graph_changed", "boilerplate")
+"""What the graph of the whole vault knows."""
+
 TABLES = frozenset(re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", FILES + EMBEDDINGS + TAGS + OWN_TABLES))
 
 

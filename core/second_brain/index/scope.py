@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from second_brain.index.schema import NOTE_TABLES, tag_key
+from second_brain.index.schema import GRAPH_TABLES, NOTE_TABLES, tag_key
 
 if TYPE_CHECKING:
     from second_brain.model import Scope
 
 _BY_PATH = ("tags", "embeddings", "problems")
-_VIEWS = frozenset({"files", *_BY_PATH, *NOTE_TABLES})
+_VIEWS = frozenset({"files", *_BY_PATH, *NOTE_TABLES, *GRAPH_TABLES})
 _PRIVATE = _VIEWS | {"sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"}
 _ALLOWED_ACTIONS = frozenset(
     {
@@ -56,6 +56,10 @@ def install(connection: apsw.Connection, scope: Scope) -> None:
             f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} AS t"
             " WHERE EXISTS (SELECT 1 FROM temp.files AS f WHERE f.doc = t.doc)"
         )
+    for table in GRAPH_TABLES:
+        # What the whole vault knows of its neighbours tells of notes outside; a scope finds its own.
+        where = "" if scope.whole_vault else " WHERE 0"
+        connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table}{where}")
     connection.execute("PRAGMA query_only = 1")
     # The names that the views shadow are known to SQLite from here on; no statement may look behind them.
     connection.authorizer = _authorize

@@ -215,30 +215,35 @@ def refresh_notes(connection: apsw.Connection, docs: Sequence[int]) -> None:
     model = connection.execute("SELECT id, fingerprint, dim, layout FROM models WHERE state = 'active'").fetchone()
     if model is None or not docs:
         return
-    import numpy as np  # noqa: PLC0415 - an unchanged vault does without
-
     number, fingerprint, dim, layout = model
     for doc in docs:
         note = connection.execute("SELECT path, content_hash FROM files WHERE doc = ?", (doc,)).fetchone()
         if note is None:
             continue
         path, content_hash = note
+        graph_rows.mark(connection, [path])
         rows: list[Any] = connection.execute(
             "SELECT v.vector FROM chunks c LEFT JOIN vectors v ON v.model = ? AND v.chunk = c.id"
             " WHERE c.doc = ? AND c.layout = ? ORDER BY c.ordinal",
             (number, doc, layout),
         ).fetchall()
-        blobs = [blob for (blob,) in rows]
-        if not blobs or None in blobs:
+        vector = direction([blob for (blob,) in rows], dim)
+        if vector is None:
             connection.execute("DELETE FROM embeddings WHERE path = ?", (path,))
             continue
-        mean = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), dim).astype(np.float64).mean(axis=0)
-        norm = float(np.linalg.norm(mean))
-        if norm < _SHORTEST:  # passages that point everywhere leave the note without a direction
-            connection.execute("DELETE FROM embeddings WHERE path = ?", (path,))
-            continue
-        vector = (mean / norm).astype("<f4").tobytes()
         connection.execute(
             "INSERT OR REPLACE INTO embeddings(path, model, dim, vector, content_hash) VALUES(?, ?, ?, ?, ?)",
-            (path, fingerprint, dim, vector, content_hash),
+            (path, fingerprint, dim, vector.tobytes(), content_hash),
         )
+
+
+def direction(blobs: Sequence[bytes | None], dim: int) -> NDArray[np.float32] | None:
+    """The normalised mean of vectors; None when one is missing, there are none, or they point everywhere."""
+    import numpy as np  # noqa: PLC0415 - an unchanged vault does without
+
+    if not blobs or None in blobs:
+        return None
+    joined = b"".join(blob for blob in blobs if blob is not None)
+    mean = np.frombuffer(joined, dtype="<f4").reshape(len(blobs), dim).astype(np.float64).mean(axis=0)
+    norm = float(np.linalg.norm(mean))
+    return None if norm < _SHORTEST else (mean / norm).astype("<f4")

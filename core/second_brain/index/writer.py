@@ -13,7 +13,7 @@ import apsw
 
 from second_brain import memory
 from second_brain.index import connection as connections
-from second_brain.index import problem_rows, schema, vector_rows
+from second_brain.index import graph_rows, problem_rows, schema, vector_rows
 from second_brain.index.problem_rows import NOT_EMBEDDED
 from second_brain.index.vector_rows import WaitingChunk
 from second_brain.model import FileStat, Layout
@@ -61,7 +61,8 @@ class Writer:
         return self._connection
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[apsw.Connection]:
+    def transaction(self) -> Iterator[apsw.Connection]:
+        """One change of the database, for the other modules of `index`."""
         self.check_files()
         with connections.told_in_words(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
@@ -83,12 +84,12 @@ class Writer:
 
     def put_notes(self, records: Sequence[NoteRecord]) -> None:
         """Insert or replace notes.  Vectors of passages whose text was embedded before are taken over."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             self._notes.put(connection, records)
 
     def put_built(self, batch: NoteBatch) -> None:
         """As `put_notes`, of rows that were built under numbers from `next_doc` on."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             self._notes.put_built(connection, batch)
 
     def next_doc(self) -> int:
@@ -107,7 +108,7 @@ class Writer:
 
     def delete(self, paths: Sequence[str]) -> None:
         """Forget notes; vectors of their passages are kept for a text that comes back."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             self._notes.delete(connection, paths)
 
     def move(self, moves: Sequence[tuple[Move, FileStat]], renewed: Sequence[NoteRecord] = ()) -> None:
@@ -115,7 +116,7 @@ class Writer:
 
         *renewed* are those that read differently under their new path: another file name may mean another title.
         """
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             # Two steps, because notes may swap places.
             for number, (move, _) in enumerate(moves):
                 _rekey(connection, move.old, f"\0{number}")
@@ -125,12 +126,13 @@ class Writer:
                     "UPDATE files SET mtime = ?, mtime_ns = ?, size = ? WHERE path = ?",
                     (stat.mtime, stat.mtime_ns, stat.size, move.new),
                 )
+            graph_rows.mark(connection, (path for move, _ in moves for path in (move.old, move.new)))
             if renewed:
                 self._notes.put(connection, renewed)
 
     def touch(self, stats: Mapping[str, FileStat]) -> None:
         """Remember new time stamps of notes whose content is the same; the dates that filters use stay."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             connection.executemany(
                 "UPDATE files SET mtime_ns = ?, size = ? WHERE path = ?",
                 ((stat.mtime_ns, stat.size, path) for path, stat in stats.items()),
@@ -138,18 +140,18 @@ class Writer:
 
     def put_unreadable(self, path: str, reason: str) -> None:
         """Remember why a file cannot be read.  What the index has of it stays, but counts as changed."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             problem_rows.put(connection, path, reason)
             connection.execute("UPDATE files SET mtime_ns = NULL WHERE path = ? AND mtime_ns IS NOT NULL", (path,))
 
     def put_refused(self, reasons: Mapping[int, str]) -> None:
         """Remember why passages of some notes (by doc) have no vector; what is wrong with a note itself matters more."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             problem_rows.put_refused(connection, reasons)
 
     def forget_refused(self, model: int) -> None:
         """Forget it for notes whose passages all have their vector by now."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             problem_rows.forget_refused(connection, vector_rows.waiting_notes(connection, model))
 
     def replace_scan_problems(self, problems: Mapping[str, str], *, present: Iterable[str]) -> None:
@@ -157,7 +159,7 @@ class Writer:
 
         Problems of notes that are neither *present* nor in the index are forgotten too.
         """
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             problem_rows.replace_scan_problems(connection, problems, set(present))
 
     def known(self) -> dict[str, KnownNote]:
@@ -173,7 +175,7 @@ class Writer:
 
     def prune(self) -> None:
         """Drop rows that belong to no note, and vectors of vanished texts beyond a tenth of the living ones."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             connection.execute("DELETE FROM tags WHERE path NOT IN (SELECT path FROM files)")
             connection.execute("DELETE FROM embeddings WHERE path NOT IN (SELECT path FROM files)")
             vector_rows.prune(connection)
@@ -184,7 +186,7 @@ class Writer:
         For when what may be stored has changed; takes as long as copying the file.  A reader that looks at the former state keeps
         it in the file.
         """
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             self._notes.purge(connection)
             connection.execute("DELETE FROM vectors WHERE chunk IS NULL")
         with connections.told_in_words(self.path):
@@ -195,7 +197,7 @@ class Writer:
 
     def layout(self, layout: Layout) -> int:
         """The number of *layout*."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO layouts(size, overlap) VALUES(?, ?)", (layout.size, layout.overlap)
             )
@@ -219,7 +221,7 @@ class Writer:
         Another active model, or the same one in another layout, goes on answering until `finish_model`.  A half-built third
         one is put aside; its vectors are there should it be wanted again before.
         """
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             return vector_rows.begin_model(connection, fingerprint, dim, layout)
 
     def notes_without_chunks(self, layout: int) -> list[tuple[int, str]]:
@@ -264,14 +266,14 @@ class Writer:
 
     def put_chunks(self, layout: int, cuts: Sequence[tuple[int, str, Sequence[Chunk]]]) -> None:
         """Add the chunks of another layout to notes (doc, text, chunks) that are in the index already."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             self._notes.put_chunks(connection, layout, cuts)
             vector_rows.adopt(connection, [doc for doc, _, _ in cuts])
             vector_rows.refresh_notes(connection, [doc for doc, _, _ in cuts])
 
     def put_vectors(self, model: int, vectors: Sequence[tuple[WaitingChunk, NDArray[np.float32]]]) -> None:
         """Store vectors; chunks that vanished meanwhile keep theirs as spare ones."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             for chunk, vector in vectors:
                 vector_rows.insert(connection, model, chunk, vector)
             docs = sorted({chunk.doc for chunk, _ in vectors})
@@ -284,14 +286,14 @@ class Writer:
         What other models and layouts left is dropped, but for the vectors of the model that answered before: it is dear to make
         them again should it be wanted back.
         """
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             vector_rows.finish_model(connection, model)
 
     # -- state ------------------------------------------------------------------------------------------------------------
 
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Remember figures of the sync itself."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             for key, value in values.items():
                 schema.set_meta(connection, key, value)
 

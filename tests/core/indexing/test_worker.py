@@ -157,7 +157,7 @@ def test_a_disk_that_is_full_is_told_once_and_all_is_made_good_when_there_is_roo
         if full.is_set():
             self.connection.execute("PRAGMA max_page_count = 1")
             try:
-                with self._transaction() as connection:
+                with self.transaction() as connection:
                     connection.execute("CREATE TABLE filler AS SELECT zeroblob(10000000)")
             finally:
                 self.connection.execute("PRAGMA max_page_count = 1073741823")

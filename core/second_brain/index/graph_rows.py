@@ -1,0 +1,128 @@
+"""What is stored of the graph: which notes changed since it was brought up to date, and the neighbours of each by meaning.
+
+Links, tags and common mentions are not stored a second time: edges follow from them when they are asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from second_brain.index import schema
+from second_brain.index.numbers import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+FORM = "graph_form"
+"""The key in `meta` of what the stored neighbours were made with."""
+
+BUILT = "graph_built"
+"""The key in `meta` of when they were last brought up to date, epoch seconds."""
+
+Lists = "Mapping[str, Sequence[tuple[str, float]]]"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphChange:
+    """What an update of the graph writes: `lists` of (path, cosine) by path, the nearest first; `vectors` where they are not
+    those of the whole note (None: the note has none), `whole` where they are again; `gone` are no notes any more.
+    """
+
+    form: str
+    built: float
+    looked_at: Collection[str]
+    gone: Collection[str]
+    vectors: Mapping[str, bytes | None]
+    whole: Collection[str]
+    lists: Mapping[str, Sequence[tuple[str, float]]]
+    boilerplate: frozenset[bytes]
+
+
+def mark(connection: apsw.Connection, paths: Iterable[str]) -> None:
+    """Remember that the notes at *paths* changed, came or went."""
+    connection.executemany("INSERT OR IGNORE INTO graph_changed(path) VALUES(?)", [(path,) for path in paths])
+
+
+def changed(connection: apsw.Connection) -> set[str]:
+    """The marked paths."""
+    return {path for (path,) in connection.execute("SELECT path FROM graph_changed")}
+
+
+def known(connection: apsw.Connection) -> set[str]:
+    """The paths that the stored graph has."""
+    return {path for (path,) in connection.execute("SELECT path FROM graph_nodes")}
+
+
+def boilerplate(connection: apsw.Connection) -> frozenset[bytes]:
+    """The boilerplate that the stored graph leaves out."""
+    return frozenset(body for (body,) in connection.execute("SELECT body_hash FROM boilerplate"))
+
+
+def reduced(connection: apsw.Connection) -> dict[str, bytes | None]:
+    """The vectors, by path, of the notes that have boilerplate; None for one that has nothing else."""
+    rows = connection.execute("SELECT path, vector FROM graph_nodes WHERE vector IS NOT NULL")
+    return {path: vector or None for path, vector in rows}
+
+
+def lists_with(connection: apsw.Connection, paths: Collection[str]) -> set[str]:
+    """The notes in whose list one of *paths* stands."""
+    if not paths:
+        return set()
+    rows = connection.execute(
+        "SELECT DISTINCT g.path FROM graph_nodes o JOIN neighbours n ON n.other = o.id JOIN graph_nodes g ON g.id = n.node"
+        " WHERE o.path IN carray(?)",
+        (apsw.carray(tuple(sorted(paths))),),
+    )
+    return {path for (path,) in rows}
+
+
+def list_ends(connection: apsw.Connection) -> dict[str, tuple[int, float]]:
+    """How long the list of each note is, and the cosine of its last; notes without a list are missing."""
+    rows = connection.execute(
+        "SELECT g.path, n.length, n.last FROM (SELECT node, count(other) AS length, min(cosine) AS last FROM neighbours"
+        " GROUP BY node) n JOIN graph_nodes g ON g.id = n.node"
+    )
+    return {path: (length, last) for path, length, last in rows}
+
+
+def apply(connection: apsw.Connection, change: GraphChange) -> None:
+    """Write *change*."""
+    _drop(connection, change.gone)
+    connection.executemany(
+        "INSERT OR IGNORE INTO graph_nodes(path) VALUES(?)", [(path,) for path in sorted(change.looked_at) if path not in change.gone]
+    )
+    connection.executemany(
+        "UPDATE graph_nodes SET vector = NULL WHERE path = ?", [(path,) for path in change.whole]
+    )
+    connection.executemany(
+        "UPDATE graph_nodes SET vector = ? WHERE path = ?",
+        [(vector or b"", path) for path, vector in change.vectors.items()],
+    )
+    _put_lists(connection, change.lists)
+    connection.execute("DELETE FROM boilerplate")
+    connection.executemany("INSERT INTO boilerplate VALUES(?)", [(body,) for body in sorted(change.boilerplate)])
+    connection.executemany("DELETE FROM graph_changed WHERE path = ?", [(path,) for path in change.looked_at])
+    schema.set_meta(connection, FORM, change.form)
+    schema.set_meta(connection, BUILT, str(change.built))
+
+
+def _drop(connection: apsw.Connection, paths: Collection[str]) -> None:
+    for path in paths:
+        node = connection.execute("SELECT id FROM graph_nodes WHERE path = ?", (path,)).get
+        if node is not None:
+            connection.execute("DELETE FROM neighbours WHERE node = ? OR other = ?", (node, node))
+            connection.execute("DELETE FROM graph_nodes WHERE id = ?", (node,))
+
+
+def _put_lists(connection: apsw.Connection, lists: Mapping[str, Sequence[tuple[str, float]]]) -> None:
+    """Replace the lists of these notes."""
+    ids: dict[str, int] = dict(connection.execute("SELECT path, id FROM graph_nodes"))
+    nodes = sorted(ids[path] for path in lists)
+    connection.execute("DELETE FROM neighbours WHERE node IN carray(?)", (numbers(nodes),))
+    rows: list[Any] = [
+        (ids[path], ids[other], cosine) for path, neighbours in lists.items() for other, cosine in neighbours
+    ]
+    connection.executemany("INSERT INTO neighbours(node, other, cosine) VALUES(?, ?, ?)", sorted(rows))
