@@ -58,6 +58,23 @@ def _dump(connection):
     return dump
 
 
+def graph_dump(db_path):
+    """The stored graph: the neighbours of every note in order, what was left out of its vector, what is boilerplate."""
+    connection = apsw.Connection(str(db_path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        path_of = dict(connection.execute("SELECT id, path FROM graph_nodes"))
+        rows = connection.execute("SELECT node, other, cosine FROM neighbours ORDER BY node, other").fetchall()
+        return {
+            "notes": dict(connection.execute("SELECT path, hex(vector) FROM graph_nodes")),
+            "neighbours": {(path_of[node], path_of[other]): cosine for node, other, cosine in rows},
+            "waiting": connection.execute("SELECT path FROM graph_changed").fetchall(),
+            "boilerplate": connection.execute("SELECT hex(body_hash) FROM boilerplate ORDER BY body_hash").fetchall(),
+            "form": connection.execute("SELECT value FROM meta WHERE key = 'graph_form'").get,
+        }
+    finally:
+        connection.close()
+
+
 def _grouped(rows):
     found = defaultdict(list)
     for path, *rest in rows:

@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from index_dump import logical_dump
+from second_brain.graph.formulas import Settings as GraphSettings
 from second_brain.index.opening import open_writer
 from second_brain.index.reader import open_reader
 from second_brain.indexing.embed import Embedding
+from second_brain.indexing.graph import bring_up_to_date
 from second_brain.indexing.indexer import Indexer
 from second_brain.indexing.preparing import Rules
 from second_brain.model import Layout, Scope
@@ -88,6 +90,10 @@ class IndexedVault:
             self.indexer(writer).sync()
             Embedding(writer, self.embedder, self.layout).run()
         return self
+
+    def graph(self, **settings):
+        with self.writer() as writer:
+            return bring_up_to_date(writer, GraphSettings(**settings))
 
     def dump(self):
         return logical_dump(self.db)

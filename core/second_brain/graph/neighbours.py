@@ -96,8 +96,20 @@ def stale_rows(matrix: Matrix, lists: Lists, changed: ArrayLike, k: int, least: 
     stale = touched | (lists.numbers == GONE).any(axis=1)
     stale |= ((lists.numbers >= 0) & touched[np.maximum(lists.numbers, 0)]).any(axis=1)
     if k:
-        stale |= _may_enter(matrix, lists, np.flatnonzero(touched), least)
+        full = lists.numbers[:, -1] >= 0
+        stale |= may_enter(matrix, np.where(full, lists.cosines[:, -1], least), np.flatnonzero(touched))
     return np.flatnonzero(stale)
+
+
+def may_enter(matrix: Matrix, bounds: Numbers, changed: Nodes) -> Flags:
+    """Into the lists of which rows one of the rows *changed* may come, by products of float32 and a margin.
+
+    *bounds*: the cosine of the last one of a full list, else the least that is taken.
+    """
+    nearest_changed = np.full(len(matrix), -np.inf, dtype=np.float32)
+    for rows in _blocks(changed[with_vector(matrix[changed])]):
+        np.maximum(nearest_changed, (matrix[rows] @ matrix.T).max(axis=0), out=nearest_changed)
+    return np.asarray(with_vector(matrix) & (nearest_changed >= bounds - _margin(matrix)))
 
 
 def _columns(matrix: Matrix, k: int, *, many: bool) -> Nodes:
@@ -168,13 +180,3 @@ def _as_mask(changed: ArrayLike, size: int) -> Flags:
     mask = np.zeros(size, dtype=np.bool_)
     mask[given.astype(np.int64)] = True
     return mask
-
-
-def _may_enter(matrix: Matrix, lists: Lists, changed: Nodes, least: float) -> Flags:
-    """Which rows have, by the products of float32 and a margin, a changed row at least as near as their last one."""
-    full = lists.numbers[:, -1] >= 0
-    bound = np.where(full, lists.cosines[:, -1], least) - _margin(matrix)
-    nearest_changed = np.full(len(matrix), -np.inf, dtype=np.float32)
-    for rows in _blocks(changed[with_vector(matrix[changed])]):
-        np.maximum(nearest_changed, (matrix[rows] @ matrix.T).max(axis=0), out=nearest_changed)
-    return np.asarray(with_vector(matrix) & (nearest_changed >= bound))

@@ -22,23 +22,27 @@ FORM = "graph_form"
 BUILT = "graph_built"
 """The key in `meta` of when they were last brought up to date, epoch seconds."""
 
-Lists = "Mapping[str, Sequence[tuple[str, float]]]"
-
 
 @dataclass(frozen=True, slots=True)
 class GraphChange:
-    """What an update of the graph writes: `lists` of (path, cosine) by path, the nearest first; `vectors` where they are not
-    those of the whole note (None: the note has none), `whole` where they are again; `gone` are no notes any more.
+    """What an update of the graph writes.
+
+    Of the notes `looked_at`, those of `gone` are no notes any more, and those of `reduced` have another vector than that of the
+    whole note (b"": none).  `lists` gives by path the neighbours (path, cosine) of notes, the nearest first.
     """
 
     form: str
     built: float
     looked_at: Collection[str]
     gone: Collection[str]
-    vectors: Mapping[str, bytes | None]
-    whole: Collection[str]
+    reduced: Mapping[str, bytes]
     lists: Mapping[str, Sequence[tuple[str, float]]]
     boilerplate: frozenset[bytes]
+
+
+def form(connection: apsw.Connection) -> str:
+    """What the stored neighbours were made with, "" when there are none."""
+    return schema.get_meta(connection, FORM)
 
 
 def mark(connection: apsw.Connection, paths: Iterable[str]) -> None:
@@ -91,15 +95,13 @@ def list_ends(connection: apsw.Connection) -> dict[str, tuple[int, float]]:
 def apply(connection: apsw.Connection, change: GraphChange) -> None:
     """Write *change*."""
     _drop(connection, change.gone)
+    there = [(path,) for path in sorted(change.lists.keys() | change.looked_at) if path not in change.gone]
+    connection.executemany("INSERT OR IGNORE INTO graph_nodes(path) VALUES(?)", there)
     connection.executemany(
-        "INSERT OR IGNORE INTO graph_nodes(path) VALUES(?)", [(path,) for path in sorted(change.looked_at) if path not in change.gone]
+        "UPDATE graph_nodes SET vector = NULL WHERE path = ?", [(path,) for path in change.looked_at]
     )
     connection.executemany(
-        "UPDATE graph_nodes SET vector = NULL WHERE path = ?", [(path,) for path in change.whole]
-    )
-    connection.executemany(
-        "UPDATE graph_nodes SET vector = ? WHERE path = ?",
-        [(vector or b"", path) for path, vector in change.vectors.items()],
+        "UPDATE graph_nodes SET vector = ? WHERE path = ?", [(vector, path) for path, vector in change.reduced.items()]
     )
     _put_lists(connection, change.lists)
     connection.execute("DELETE FROM boilerplate")

@@ -51,6 +51,11 @@ def note_model(connection: apsw.Connection) -> NoteModel | None:
     return NoteModel(FIRST_VERSION_MODEL + former[0], former[1], 0, 0) if former and former[1] else None
 
 
+def docs(connection: apsw.Connection) -> dict[str, int]:
+    """The number of each note by its path."""
+    return dict(connection.execute("SELECT path, doc FROM files WHERE doc IS NOT NULL"))
+
+
 def boilerplate(connection: apsw.Connection, model: NoteModel) -> frozenset[bytes]:
     """The `body_hash` of every passage that is only boilerplate."""
     notes = int(connection.execute("SELECT count(doc) FROM files").get)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from second_brain.index import graph_rows
 from second_brain.index.numbers import numbers
 
 if TYPE_CHECKING:

@@ -76,6 +76,12 @@ class Writer:
                     self._connection.execute("ROLLBACK")
                 raise
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """The current state, for the other modules of `index`; nobody but this writer changes it."""
+        with connections.told_in_words(self.path):
+            yield self._connection
+
     def check_files(self) -> None:
         """Raises `IndexUnavailable` (`replaced`) when the database was deleted or replaced; every change begins with it."""
         self._files.check()
