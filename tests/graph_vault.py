@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from second_brain.graph.facts import Complete
-from second_brain.graph.formulas import Edge, Settings, Signals
+from second_brain.graph.formulas import Edge, Signals
 from second_brain.graph.neighbours import nearest
+from second_brain.graph.settings import Settings
 
 PLAIN = Settings()
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from index_dump import logical_dump
-from second_brain.graph.formulas import Settings as GraphSettings
+from second_brain.graph.settings import Settings as GraphSettings
 from second_brain.index.opening import open_writer
 from second_brain.index.reader import open_reader
 from second_brain.indexing.embed import Embedding

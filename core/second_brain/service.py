@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from second_brain.config import Config
     from second_brain.embedding import Embedder
     from second_brain.embedding.embedders import Embedders
+    from second_brain.graph.settings import Settings as GraphSettings
     from second_brain.index.reader import Reader
     from second_brain.index.writer import Writer
     from second_brain.indexing.embed import Embedding, EmbedReport
+    from second_brain.indexing.freshness import Freshness
+    from second_brain.indexing.graph import GraphReport
     from second_brain.indexing.indexer import Indexer, Progress, SyncReport
     from second_brain.indexing.worker import Listener
     from second_brain.model import Layout, ParsedNote
@@ -53,10 +56,11 @@ def _silent(_: Progress) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SyncOutcome:
-    """What a sync did: to the notes, and to the vectors (None when they were not asked for)."""
+    """What a sync did: to the notes, to the vectors (None when they were not asked for), and to the graph."""
 
     notes: SyncReport
     vectors: EmbedReport | None
+    graph: GraphReport
 
 
 class SecondBrain:
@@ -66,6 +70,8 @@ class SecondBrain:
         self.config = config
         self.scope = scope or Scope()
         self._reader: Reader | None = None
+        self._fresh_reader: Reader | None = None
+        self._freshness: Freshness | None = None
         self._vault: Vault | None = None
         self._given_embedder = embedder
         self._embedders: Embedders | None = None
@@ -92,6 +98,31 @@ class SecondBrain:
             if self._vault is None:
                 self._vault = self.fresh_vault()
             return self._vault
+
+    def fresh(self) -> tuple[Reader, tuple[str, ...]]:
+        """The scoped index with what changed in the vault since laid over it, and what is to be said of it.
+
+        Raises `VaultUnavailable`, and `IndexUnavailable` when there is no index yet.
+        """
+        from second_brain.index.reader import open_reader  # noqa: PLC0415
+
+        with self._lock:
+            if self._fresh_reader is None:
+                self._fresh_reader = open_reader(self.config.db_path, self.scope)
+            reader, freshness = self._fresh_reader, self._changes_since()
+        overlay, left = freshness.overlay(self.scope)
+        reader.lay_over(overlay)
+        warning = f"{left:,} notes changed since the last sync: they are told as they were then. Run: second-brain sync"
+        return reader, (warning,) if left else ()
+
+    def _changes_since(self) -> Freshness:
+        if self._freshness is None:
+            from second_brain.indexing.freshness import Freshness  # noqa: PLC0415
+            from second_brain.indexing.preparing import Rules  # noqa: PLC0415
+
+            rules = Rules(self.redaction, self._wanted_layout(), self.config.inline_tags)
+            self._freshness = Freshness(self.config.db_path, self.fresh_vault, rules)
+        return self._freshness
 
     def fresh_vault(self) -> Vault:
         """The vault with the ignore rules as they are now."""
@@ -204,13 +235,15 @@ class SecondBrain:
         """See `reading.notes.read_note`."""
         from second_brain.reading.notes import read_note  # noqa: PLC0415
 
-        return read_note(self.reader, target, self.read_parsed, **options)
+        reader, warnings = self.fresh()
+        return replace(read_note(reader, target, self.read_parsed, **options), warnings=warnings)
 
     def links(self, target: str) -> NoteLinks:
         """See `reading.links.links_of`."""
         from second_brain.reading.links import links_of  # noqa: PLC0415
 
-        return links_of(self.reader, target)
+        reader, warnings = self.fresh()
+        return replace(links_of(reader, target), warnings=warnings)
 
     def notes(self) -> int:
         """How many notes can be seen."""
@@ -311,7 +344,32 @@ class SecondBrain:
             vectors = (
                 self._embedding(writer, embedder, report).run(should_stop) if embed and not notes.stopped else None
             )
-        return SyncOutcome(notes, vectors)
+            graph = self._update_graph(writer, should_stop)
+        return SyncOutcome(notes, vectors, graph)
+
+    def _update_graph(self, writer: Writer, should_stop: Callable[[], bool]) -> GraphReport:
+        from second_brain.indexing.graph import GraphReport, bring_up_to_date  # noqa: PLC0415
+
+        if not self.config.graph_enabled:
+            return GraphReport()
+        return bring_up_to_date(writer, self.graph_settings, should_stop)
+
+    @property
+    def graph_settings(self) -> GraphSettings:
+        """How notes are compared."""
+        from second_brain.graph.settings import Settings  # noqa: PLC0415
+
+        return Settings(
+            knn_k=self.config.graph_knn_k,
+            semantic_min=self.config.graph_semantic_min,
+            min_edge_score=self.config.graph_min_edge_score,
+            weight_semantic=self.config.graph_weight_semantic,
+            weight_link=self.config.graph_weight_link,
+            weight_tag=self.config.graph_weight_tag,
+            weight_comention=self.config.graph_weight_comention,
+            comention_cap=self.config.graph_comention_cap,
+            comention_max_fanout=self.config.graph_comention_max_fanout,
+        )
 
     def watch(
         self,
@@ -349,6 +407,7 @@ class SecondBrain:
                 indexer,
                 embedding,
                 fresh_vault=self.fresh_vault,
+                update_graph=lambda: self._update_graph(writer, stop.is_set),
                 listener=listener,
                 poll_s=self.config.poll_seconds,
             )
@@ -386,12 +445,14 @@ class SecondBrain:
     def close(self) -> None:
         """Release the file and the models; the object may be used again."""
         with self._lock:
-            reader, self._reader = self._reader, None
+            readers = (self._reader, self._fresh_reader, self._freshness)
+            self._reader = self._fresh_reader = self._freshness = None
             embedders, self._embedders = self._embedders, None
             self._notes_on_disk = None
             self._vault = None
         # Outside the lock: a search that is under way holds the reader and may want the lock.
-        if reader is not None:
-            reader.close()
+        for reader in readers:
+            if reader is not None:
+                reader.close()
         if embedders is not None:
             embedders.close()

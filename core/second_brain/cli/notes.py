@@ -90,6 +90,8 @@ def _show_note(session: Session, note: NoteText) -> None:
         out.warn(f"Several headings are called {name!r}; all are shown.")
     for name in note.missing:
         out.warn(f"There is no section {name!r}.")
+    for warning in note.warnings:
+        out.warn(warning)
     if note.truncated and note.next_line is not None:
         out.note(f"cut here; it goes on with: --lines {note.next_line}-{note.total_lines}")
 
@@ -124,6 +126,8 @@ def links_(session: Session, *, target: str) -> None:
     _show_links(session, "links to", len(found.outgoing), [(link.target or "", link) for link in led])
     _show_links(session, "linked from", len(found.backlinks), [(link.source, link) for link in found.links_in])
     _show_links(session, "leads nowhere", len(found.unresolved), [(link.name, link) for link in lost])
+    for warning in found.warnings:
+        out.warn(warning)
 
 
 def _show_links(session: Session, title: str, count: int, links: Sequence[tuple[str, NoteLink]]) -> None:

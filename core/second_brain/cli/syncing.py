@@ -107,7 +107,7 @@ def sync_json(outcome: SyncOutcome) -> dict[str, Any]:
         "skipped": notes.skipped,
         "deleted": notes.deleted,
         "errors": [*notes.errors, *(vectors.errors if vectors else ())],
-        "graph_edges_updated": 0,
+        "graph_edges_updated": outcome.graph.edges,
         "moved": notes.moved,
         "embedded": vectors.embedded if vectors else 0,
         "waiting": vectors.waiting if vectors else 0,

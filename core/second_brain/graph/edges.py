@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from second_brain.graph.formulas import Candidates, Edges, Flags, Nodes, Numbers, Settings, gives_pairs, jaccard, scored
+from second_brain.graph.formulas import Candidates, Edges, Flags, Nodes, Numbers, gives_pairs, jaccard, scored
 from second_brain.graph.neighbours import cosines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from second_brain.graph.facts import Complete, Facts
+    from second_brain.graph.settings import Settings
 
 
 def edges_of(facts: Facts, settings: Settings, node: int) -> Edges:

@@ -16,27 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
+    from second_brain.graph.settings import Settings
+
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Nodes = NDArray[np.int64]
 
 ONE_WAY = 0.7
 MUTUAL = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How notes are compared; the defaults are those of contracts 1.6.  Every value is usable: none may raise later."""
-
-    knn_k: int = 8
-    semantic_min: float = 0.35
-    min_edge_score: float = 0.15
-    weight_semantic: float = 0.5
-    weight_link: float = 0.25
-    weight_tag: float = 0.15
-    weight_comention: float = 0.10
-    comention_cap: int = 3
-    comention_max_fanout: int = 20
 
 
 @dataclass(frozen=True, slots=True)

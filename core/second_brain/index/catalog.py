@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from second_brain.index import schema
 from second_brain.index.numbers import numbers
+from second_brain.model import FileStat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +57,14 @@ def stamps(reader: Reader) -> dict[str, tuple[int | None, int | None]]:
     """Time stamp (nanoseconds) and size of every note's file as it was read; None where that must be done again."""
     rows = reader.connection.execute("SELECT path, mtime_ns, size FROM files")
     return {path: (mtime_ns, size) for path, mtime_ns, size in rows}
+
+
+def file_stats(reader: Reader) -> dict[str, FileStat | None]:
+    """As `stamps`, as values; None for a file that must be read again."""
+    return {
+        path: None if mtime_ns is None or size is None else FileStat(mtime_ns, size)
+        for path, (mtime_ns, size) in stamps(reader).items()
+    }
 
 
 def paths(reader: Reader) -> list[str]:
@@ -237,6 +247,24 @@ def headings(reader: Reader, doc: int) -> list[tuple[int, str, int, list[str]]]:
         "SELECT level, text, line, path FROM headings WHERE doc = ? ORDER BY ordinal", (doc,)
     )
     return [(level, text, line, json.loads(path)) for level, text, line, path in rows]
+
+
+def heading_paths(reader: Reader, places: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
+    """The headings above each (doc, line), outermost first; one on the line itself is among them."""
+    rows = reader.connection.execute(
+        "SELECT doc, line, path FROM headings WHERE doc IN carray(?) ORDER BY doc, ordinal",
+        (numbers(sorted({doc for doc, _ in places})),),
+    )
+    lines: dict[int, list[int]] = {}
+    paths: dict[int, list[str]] = {}
+    for doc, line, path in rows:
+        lines.setdefault(doc, []).append(line)
+        paths.setdefault(doc, []).append(path)
+    found = []
+    for doc, line in places:
+        above = bisect_right(lines.get(doc, ()), line)
+        found.append(tuple(json.loads(paths[doc][above - 1])) if above else ())
+    return found
 
 
 def problems(reader: Reader) -> list[tuple[str, str]]:

@@ -12,9 +12,13 @@ import apsw
 
 from second_brain.index import schema
 from second_brain.index.numbers import numbers
+from second_brain.index.schema import FIRST_VERSION_MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+_VERSION = "1"
+"""Raise it when other neighbours come of the same notes."""
 
 FORM = "graph_form"
 """The key in `meta` of what the stored neighbours were made with."""
@@ -38,6 +42,34 @@ class GraphChange:
     reduced: Mapping[str, bytes]
     lists: Mapping[str, Sequence[tuple[str, float]]]
     boilerplate: frozenset[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteModel:
+    """What made the vectors of the notes.  `id` and `layout` are 0 for those of a first-version database."""
+
+    fingerprint: str
+    dim: int
+    id: int
+    layout: int
+
+
+def note_model(connection: apsw.Connection) -> NoteModel | None:
+    """The model whose vectors of notes answer: the active one, else that of a first-version database."""
+    active = connection.execute("SELECT fingerprint, dim, id, layout FROM models WHERE state = 'active'").fetchone()
+    if active:
+        return NoteModel(*active)
+    former = connection.execute(
+        "SELECT coalesce(model, '') AS name, length(vector) / 4 AS dim FROM embeddings WHERE vector IS NOT NULL"
+        " GROUP BY name, dim ORDER BY count(path) DESC, name LIMIT 1"
+    ).fetchone()
+    return NoteModel(FIRST_VERSION_MODEL + former[0], former[1], 0, 0) if former and former[1] else None
+
+
+def form_of(model: NoteModel | None, knn_k: int, semantic_min: float) -> str:
+    """What stored neighbours depend on besides the notes."""
+    made_by = f"{model.fingerprint} {model.dim} {model.layout}" if model else ""
+    return f"{_VERSION} {knn_k} {semantic_min} {made_by}"
 
 
 def form(connection: apsw.Connection) -> str:

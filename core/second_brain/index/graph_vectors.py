@@ -8,7 +8,6 @@ Everything here is a function of what a connection sees: of a scope's notes alon
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -24,31 +23,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from second_brain.index.graph_rows import NoteModel
+
 FEW = 5
 SHARE = 100
 """One of so many notes."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoteModel:
-    """What made the vectors of the notes.  `id` and `layout` are 0 for those of a first-version database."""
-
-    fingerprint: str
-    dim: int
-    id: int
-    layout: int
-
-
-def note_model(connection: apsw.Connection) -> NoteModel | None:
-    """The model whose vectors of notes answer: the active one, else that of a first-version database."""
-    active = connection.execute("SELECT fingerprint, dim, id, layout FROM models WHERE state = 'active'").fetchone()
-    if active:
-        return NoteModel(*active)
-    former = connection.execute(
-        "SELECT coalesce(model, '') AS name, length(vector) / 4 AS dim FROM embeddings WHERE vector IS NOT NULL"
-        " GROUP BY name, dim ORDER BY count(path) DESC, name LIMIT 1"
-    ).fetchone()
-    return NoteModel(FIRST_VERSION_MODEL + former[0], former[1], 0, 0) if former and former[1] else None
 
 
 def docs(connection: apsw.Connection) -> dict[str, int]:

@@ -92,23 +92,32 @@ def verify(connection: apsw.Connection) -> None:
         _decode(data)
 
 
-def read(connection: apsw.Connection, term: str) -> Postings:
-    """All occurrences of *term*, those of dead notes included: the caller keeps only live notes of its scope."""
-    rows = connection.execute(
-        "SELECT p.data FROM segments s CROSS JOIN postings p ON p.segment = s.id AND p.term = ? ORDER BY s.id", (term,)
-    )
-    parts = [_decode(data) for (data,) in rows]
+def read(connection: apsw.Connection, databases: Sequence[str], term: str) -> Postings:
+    """All occurrences of *term* in *databases*, those of dead notes included: the caller keeps only live notes of its scope."""
+    parts = [
+        _decode(data)
+        for database in databases
+        for (data,) in connection.execute(
+            f"SELECT p.data FROM {database}.segments s CROSS JOIN {database}.postings p"
+            " ON p.segment = s.id AND p.term = ? ORDER BY s.id",
+            (term,),
+        )
+    ]
     return _concatenate(parts) if parts else EMPTY
 
 
-def read_beginning(connection: apsw.Connection, letter: str) -> Postings:
+def read_beginning(connection: apsw.Connection, databases: Sequence[str], letter: str) -> Postings:
     """As `read`, of a character of an unspaced script: by itself and as the beginning of pairs."""
-    rows = connection.execute(
-        "SELECT p.term, p.data FROM segments s CROSS JOIN postings p ON p.segment = s.id"
-        " AND p.term >= ? AND p.term < ? ORDER BY s.id",
-        (letter, letter + "\U0010ffff"),
-    )
-    parts = [_decode(data) for term, data in rows if begins(letter, term)]
+    parts = [
+        _decode(data)
+        for database in databases
+        for term, data in connection.execute(
+            f"SELECT p.term, p.data FROM {database}.segments s CROSS JOIN {database}.postings p ON p.segment = s.id"
+            " AND p.term >= ? AND p.term < ? ORDER BY s.id",
+            (letter, letter + "\U0010ffff"),
+        )
+        if begins(letter, term)
+    ]
     return _united(parts) if parts else EMPTY
 
 

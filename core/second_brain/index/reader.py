@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from second_brain.index.columns import Columns
+    from second_brain.index.overlay import Overlay
     from second_brain.index.postings import Postings
     from second_brain.model import Scope
 
@@ -58,6 +59,7 @@ class Reader:
         self._occurrences: dict[str, tuple[NDArray[np.intp], Postings]] = {}
         self._derived: dict[str, Any] = {}
         self._vector_functions = False
+        self._overlay: Overlay | None = None
         self._file = self._identity()
         with connections.told_in_words(self.path):
             self._connection = self._open()
@@ -77,7 +79,10 @@ class Reader:
             schema.check_readable(connection, self.path)
             if not schema.version_of(connection):
                 raise IndexUnavailable(f"The index {self.path} is empty.", hint="Run: second-brain sync")
-            scope.install(connection, self.scope)
+            if self._overlay is not None:
+                connection.execute(f"ATTACH ':memory:' AS {schema.OVERLAY}")
+                connection.deserialize(schema.OVERLAY, self._overlay.image)
+            scope.install(connection, self.scope, overlaid=self._overlay is not None)
         except BaseException:
             connection.close()
             raise
@@ -88,11 +93,27 @@ class Reader:
         self.path = connections.real(self._named)
         file = self._identity()
         if file != self._file:
-            connection = self._open()
-            self._connection.close()
-            self._connection, self._file, self._vector_functions = connection, file, False
-            self._data_version = -1
+            self._reopen()
+            self._file = file
             self.held.clear()
+
+    def _reopen(self) -> None:
+        connection = self._open()
+        self._connection.close()
+        self._connection, self._vector_functions = connection, False
+        self._data_version = -1
+
+    def lay_over(self, overlay: Overlay | None) -> None:
+        """See from now on the notes of *overlay* in front of those of the index; None: the index alone."""
+        with self._lock, connections.told_in_words(self.path):
+            if overlay is not self._overlay:
+                self._overlay = overlay
+                self._reopen()
+
+    @property
+    def databases(self) -> tuple[str, ...]:
+        """The databases that hold the words of visible notes."""
+        return ("main",) if self._overlay is None else ("main", schema.OVERLAY)
 
     @property
     def connection(self) -> apsw.Connection:

@@ -127,6 +127,9 @@ NOTE_TABLES = ("frontmatter", "names", "headings", "anchors", "tasks", "links", 
 GRAPH_TABLES = ("graph_nodes", "neighbours", "graph_changed", "boilerplate")
 """What the graph of the whole vault knows."""
 
+OVERLAY = "fresh"
+"""What a reader's connection calls the database of notes that changed a moment ago (see `overlay`)."""
+
 TABLES = frozenset(re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", FILES + EMBEDDINGS + TAGS + OWN_TABLES))
 
 
@@ -191,7 +194,7 @@ def check_readable(connection: apsw.Connection, path: Path) -> None:
 
 
 def migrate(connection: apsw.Connection, path: Path) -> None:
-    """Bring the database to `SCHEMA_VERSION`, each step in a transaction of its own; safe to kill and to run again.
+    """Bring the database to `SCHEMA_VERSION` in one transaction; safe to kill and to run again.
 
     Raises `OutOfDate` for a database that is too new, or that holds foreign tables and none of ours.
     """
@@ -203,10 +206,10 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
         )
     if version == 1:
         _check_first_version(connection, path)
-    if version < 2:  # noqa: PLR2004 - the number of the step
-        _to_version_2(connection)
-    if version < 3:  # noqa: PLR2004
-        _to_version_3(connection)
+    with connection:
+        for step, migration in enumerate((_to_version_2, _to_version_3), start=2):
+            if version < step:
+                migration(connection)
     if TABLES - _tables(connection):
         raise corrupt(path)
 
@@ -237,44 +240,42 @@ def _add_columns(connection: apsw.Connection, table: str, wanted: dict[str, str]
 
 def _to_version_2(connection: apsw.Connection) -> None:
     """From nothing, or from a first-version database in any state: add what is missing, backfill once."""
-    with connection:
-        for table, added in ((FILES, FILES_ADDED), (EMBEDDINGS, EMBEDDINGS_ADDED), (TAGS, TAGS_ADDED)):
-            connection.execute(table)
-            _add_columns(connection, table.split("(", 1)[0].split()[-1], added)
-        highest = connection.execute("SELECT coalesce(max(doc), 0) FROM files").get
-        paths = connection.execute("SELECT path FROM files WHERE doc IS NULL ORDER BY path").fetchall()
-        connection.executemany(
-            "UPDATE files SET doc = ? WHERE path = ?",
-            ((doc, path) for doc, (path,) in enumerate(paths, start=highest + 1)),
-        )
-        connection.execute(OWN_TABLES)
-        _backfill_tags(connection)
-        highest = connection.execute("SELECT coalesce(max(doc), 0) FROM files").get
-        connection.executemany(
-            "INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)",
-            (
-                ("index_schema_version", "2"),
-                ("min_reader_version", str(MIN_READER_VERSION)),
-                ("last_doc", str(highest)),
-            ),
-        )
+    for table, added in ((FILES, FILES_ADDED), (EMBEDDINGS, EMBEDDINGS_ADDED), (TAGS, TAGS_ADDED)):
+        connection.execute(table)
+        _add_columns(connection, table.split("(", 1)[0].split()[-1], added)
+    highest = connection.execute("SELECT coalesce(max(doc), 0) FROM files").get
+    paths = connection.execute("SELECT path FROM files WHERE doc IS NULL ORDER BY path").fetchall()
+    connection.executemany(
+        "UPDATE files SET doc = ? WHERE path = ?",
+        ((doc, path) for doc, (path,) in enumerate(paths, start=highest + 1)),
+    )
+    connection.execute(OWN_TABLES)
+    _backfill_tags(connection)
+    highest = connection.execute("SELECT coalesce(max(doc), 0) FROM files").get
+    connection.executemany(
+        "INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)",
+        (
+            ("index_schema_version", "2"),
+            ("min_reader_version", str(MIN_READER_VERSION)),
+            ("last_doc", str(highest)),
+        ),
+    )
 
 
 def _to_version_3(connection: apsw.Connection) -> None:
     """What the graph needs: the names that links use, the texts of passages alone, and tables of its own."""
-    with connection:
-        connection.execute(OWN_TABLES)
-        _add_columns(connection, "links", {"key": "TEXT NOT NULL DEFAULT ''"})
-        _add_columns(connection, "chunks", {"body_hash": "BLOB"})
-        links: list[Any] = connection.execute("SELECT doc, ordinal, target FROM links").fetchall()
-        connection.executemany(
-            "UPDATE links SET key = ? WHERE doc = ? AND ordinal = ?",
-            ((link_key(target), doc, ordinal) for doc, ordinal, target in links),
-        )
-        _backfill_body_hashes(connection)
-        connection.execute(INDEXES_ON_ADDED)
-        connection.execute("INSERT OR IGNORE INTO graph_changed(path) SELECT path FROM files")
-        set_meta(connection, "index_schema_version", "3")
+    connection.execute(OWN_TABLES)
+    _add_columns(connection, "links", {"key": "TEXT NOT NULL DEFAULT ''"})
+    _add_columns(connection, "chunks", {"body_hash": "BLOB"})
+    links: list[Any] = connection.execute("SELECT doc, ordinal, target FROM links").fetchall()
+    connection.executemany(
+        "UPDATE links SET key = ? WHERE doc = ? AND ordinal = ?",
+        ((link_key(target), doc, ordinal) for doc, ordinal, target in links),
+    )
+    _backfill_body_hashes(connection)
+    connection.execute(INDEXES_ON_ADDED)
+    connection.execute("INSERT OR IGNORE INTO graph_changed(path) SELECT path FROM files")
+    set_meta(connection, "index_schema_version", "3")
 
 
 def _backfill_body_hashes(connection: apsw.Connection) -> None:

@@ -11,19 +11,24 @@ denied: write ``count(doc)``, not ``count(*)``.
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 import apsw
 
-from second_brain.index.schema import GRAPH_TABLES, NOTE_TABLES, tag_key
+from second_brain.index.schema import GRAPH_TABLES, NOTE_TABLES, OVERLAY, tag_key
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from second_brain.model import Scope
 
-_BY_PATH = ("tags", "embeddings", "problems")
-_VIEWS = frozenset({"files", *_BY_PATH, *NOTE_TABLES, *GRAPH_TABLES})
+_VIEWS = frozenset(
+    {"files", "tags", "embeddings", "problems", *NOTE_TABLES, *GRAPH_TABLES, "indexed_files", "fresh_files", "hidden"}
+)
 _PRIVATE = _VIEWS | {"sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"}
+_BEHIND = ("main", OVERLAY)
 _ALLOWED_ACTIONS = frozenset(
     {
         apsw.SQLITE_SELECT,
@@ -36,39 +41,68 @@ _ALLOWED_ACTIONS = frozenset(
 )
 
 
-def install(connection: apsw.Connection, scope: Scope) -> None:
-    """Shadow the note tables of *connection* by the rows that *scope* shows, and deny everything else."""
-    condition = _condition(scope)
-    connection.execute(f"CREATE TEMP VIEW files AS SELECT * FROM main.files WHERE {condition}")
-    for table in _BY_PATH:
-        connection.execute(
-            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} AS t"
-            " WHERE EXISTS (SELECT 1 FROM temp.files AS f WHERE f.path = t.path)"
-            if table != "problems" or scope.tags
-            else f"CREATE TEMP VIEW problems AS SELECT * FROM main.problems WHERE {_folder_condition(scope)}"
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """A database with notes; `files` is the view of those that can be seen."""
+
+    database: str
+    files: str
+
+
+_INDEX_ALONE = (_Layer("main", "files"),)
+_OVERLAID = (_Layer("main", "indexed_files"), _Layer(OVERLAY, "fresh_files"))
+
+
+def install(connection: apsw.Connection, scope: Scope, *, overlaid: bool = False) -> None:
+    """Shadow the note tables of *connection* by the rows that *scope* shows, and deny everything else.
+
+    *overlaid*: an `overlay` is attached.  Its notes stand before those of the index, by the same rules.
+    """
+    layers = _OVERLAID if overlaid else _INDEX_ALONE
+    for layer in layers:
+        hidden = (
+            f" AND path NOT IN (SELECT path FROM {OVERLAY}.hidden)" if overlaid and layer.database == "main" else ""
         )
+        where = f"{_condition(scope, layer.database)}{hidden}"
+        connection.execute(f"CREATE TEMP VIEW {layer.files} AS SELECT * FROM {layer.database}.files WHERE {where}")
+    if overlaid:
+        _view(connection, "files", [f"temp.{layer.files}" for layer in layers])
+    _view(connection, "tags", [_of_notes("tags", "path", layer) for layer in layers])
+    # Of a note that changed a moment ago these are as they were.
+    _view(connection, "embeddings", [_of_notes("embeddings", "path", _Layer("main", "files"))])
+    unread = f"main.problems WHERE {_folder_condition(scope)}"
+    _view(connection, "problems", [_of_notes("problems", "path", _Layer("main", "files")) if scope.tags else unread])
     for table in NOTE_TABLES:
-        if scope.whole_vault:
-            # Their rows come and go with the note, in one transaction: none is without.
-            connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table}")
-            continue
-        connection.execute(
-            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} AS t"
-            " WHERE EXISTS (SELECT 1 FROM temp.files AS f WHERE f.doc = t.doc)"
-        )
+        # In the whole index none is without its note: rows come and go with it, in one transaction.
+        whole = scope.whole_vault and not overlaid
+        _view(connection, table, [f"main.{table}"] if whole else [_of_notes(table, "doc", layer) for layer in layers])
     for table in GRAPH_TABLES:
         # What the whole vault knows of its neighbours tells of notes outside; a scope finds its own.
-        where = "" if scope.whole_vault else " WHERE 0"
-        connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table}{where}")
+        _view(connection, table, [f"main.{table}" if scope.whole_vault else f"main.{table} WHERE 0"])
     connection.execute("PRAGMA query_only = 1")
     # The names that the views shadow are known to SQLite from here on; no statement may look behind them.
     connection.authorizer = _authorize
 
 
+def _of_notes(table: str, key: str, layer: _Layer) -> str:
+    """The rows of *table* that belong to a note that can be seen."""
+    return f"{layer.database}.{table} AS t WHERE EXISTS (SELECT 1 FROM temp.{layer.files} AS f WHERE f.{key} = t.{key})"
+
+
+def _view(connection: apsw.Connection, table: str, sources: Sequence[str]) -> None:
+    """A view in place of *table*, of the rows of all *sources*."""
+    columns = "*"
+    if len(sources) > 1:  # by name, for in a database that grew up they stand in another order
+        info = connection.execute(f"PRAGMA {OVERLAY}.table_info({table})")
+        columns = ", ".join(str(row[1]) for row in info)
+    select = " UNION ALL ".join(f"SELECT {columns} FROM {source}" for source in sources)
+    connection.execute(f"CREATE TEMP VIEW {table} AS {select}")
+
+
 def _authorize(action: int, first: str | None, second: str | None, database: str | None, view: str | None) -> int:
     del second
     # *view* is also the name of any common table expression, which must open nothing.
-    if action == apsw.SQLITE_READ and database == "main" and first in _PRIVATE and view not in _VIEWS:
+    if action == apsw.SQLITE_READ and database in _BEHIND and first in _PRIVATE and view not in _VIEWS:
         return apsw.SQLITE_DENY
     if action == apsw.SQLITE_READ and first in _PRIVATE - _VIEWS:
         return apsw.SQLITE_DENY
@@ -77,13 +111,13 @@ def _authorize(action: int, first: str | None, second: str | None, database: str
     return apsw.SQLITE_OK if action in _ALLOWED_ACTIONS else apsw.SQLITE_DENY
 
 
-def _condition(scope: Scope) -> str:
+def _condition(scope: Scope, database: str) -> str:
     # A row without a number was written by the first version's program since our last sync.
     parts = ["doc IS NOT NULL", _folder_condition(scope)]
     for tag in scope.tags:
         key = tag_key(tag)
         parts.append(
-            "EXISTS (SELECT 1 FROM main.tags t WHERE t.path = files.path AND (t.key = "
+            f"EXISTS (SELECT 1 FROM {database}.tags t WHERE t.path = files.path AND (t.key = "
             f"{_literal(key)} OR (t.key >= {_literal(key + '/')} AND t.key < {_literal(key + '0')})))"
         )
     return " AND ".join(parts)

@@ -245,7 +245,7 @@ def _keys(reader: Reader, concept: Concept, pool: NDArray[np.bool_]) -> NDArray[
 def visible(reader: Reader, term: str) -> tuple[NDArray[np.intp], postings.Postings]:
     """The places of the visible notes that hold *term*, and its occurrences in just these."""
     read = postings.read_beginning if begins_pairs(term) else postings.read
-    found = read(reader.connection, term)
+    found = read(reader.connection, reader.databases, term)
     if not len(found.docs):
         return np.empty(0, dtype=np.intp), found
     places, mask = reader.columns.places(found.docs)

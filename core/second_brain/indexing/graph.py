@@ -11,145 +11,49 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from second_brain.graph import neighbours
-from second_brain.index import graph_rows, graph_vectors
-from second_brain.index.graph_rows import GraphChange
+from second_brain.index import graph_rows
+from second_brain.indexing.stopping import StoppedError, stopped_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable
 
-    import apsw
-    from numpy.typing import NDArray
-
-    from second_brain.graph.formulas import Settings
-    from second_brain.index.graph_vectors import NoteModel
+    from second_brain.graph.settings import Settings
     from second_brain.index.writer import Writer
-
-    Vector = bytes | NDArray[np.float32]
-
-_VERSION = "1"
-"""Raise it when other neighbours come of the same notes."""
-
-BLOCK = 512
-"""So many lists are computed between two looks at whether to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphReport:
-    """What an update did: `notes` were marked, `lists` computed anew, in `seconds`."""
+    """What an update did: `notes` were looked at, the neighbours of `lists` found anew, `edges` of them kept, in `seconds`.
+
+    `stopped`: it was told to stop and did nothing; the next update does it all.
+    """
 
     notes: int = 0
     lists: int = 0
+    edges: int = 0
     seconds: float = 0.0
+    stopped: bool = False
 
 
-def bring_up_to_date(writer: Writer, settings: Settings, pulse: Callable[[], None] = lambda: None) -> GraphReport:
-    """Look at what changed since the last update; writes nothing when nothing did.
-
-    *pulse* is called a few times a second and may raise `StoppedError`: then the next update does it all.
-    """
+def bring_up_to_date(
+    writer: Writer, settings: Settings, should_stop: Callable[[], bool] = lambda: False
+) -> GraphReport:
+    """Look at what changed since the last update; writes nothing when nothing did.  *should_stop* is asked now and then."""
     started = time.monotonic()
     with writer.reading() as connection:
-        change = _change(connection, settings, pulse)
-    if change is None:
-        return GraphReport()
+        model = graph_rows.note_model(connection)
+        form = graph_rows.form_of(model, settings.knn_k, settings.semantic_min)
+        marked = graph_rows.changed(connection)
+        anew = graph_rows.form(connection) != form
+        if not (marked or anew):
+            return GraphReport()
+        from second_brain.indexing.graph_change import Due, change_of  # noqa: PLC0415 - loads numpy
+
+        try:
+            change = change_of(connection, model, settings, Due(form, marked, anew), stopped_by(should_stop))
+        except StoppedError:
+            return GraphReport(stopped=True)
     with writer.transaction() as connection:
         graph_rows.apply(connection, change)
-    return GraphReport(len(change.looked_at), len(change.lists), time.monotonic() - started)
-
-
-def _change(connection: apsw.Connection, settings: Settings, pulse: Callable[[], None]) -> GraphChange | None:
-    model = graph_vectors.note_model(connection)
-    form = form_of(model, settings)
-    marked = graph_rows.changed(connection)
-    anew = graph_rows.form(connection) != form
-    if not (marked or anew):
-        return None
-    docs = graph_vectors.docs(connection)
-    known = graph_rows.known(connection)
-    boilerplate = graph_vectors.boilerplate(connection, model) if model else frozenset()
-    others = boilerplate ^ graph_rows.boilerplate(connection)
-    looked_at = marked | (docs.keys() | known if anew else _bearers(connection, model, others))
-    reduced = _reduced(connection, model, boilerplate, [docs[path] for path in looked_at & docs.keys()])
-    pulse()
-    paths = sorted(docs)
-    vectors: dict[str, Vector | None] = {
-        path: vector for path, vector in graph_rows.reduced(connection).items() if path not in looked_at
-    }
-    vectors.update(reduced)
-    matrix = _matrix(connection, model, paths, vectors)
-    rows = np.arange(len(paths)) if anew else _stale(connection, settings, paths, matrix, looked_at)
-    return GraphChange(
-        form=form,
-        built=time.time(),
-        looked_at=looked_at,
-        gone=looked_at - docs.keys(),
-        reduced={path: b"" if vector is None else vector.tobytes() for path, vector in reduced.items()},
-        lists=_lists(settings, paths, matrix, rows, pulse),
-        boilerplate=boilerplate,
-    )
-
-
-def form_of(model: NoteModel | None, settings: Settings) -> str:
-    """What stored neighbours depend on besides the notes."""
-    made_by = f"{model.fingerprint} {model.dim} {model.layout}" if model else ""
-    return f"{_VERSION} {settings.knn_k} {settings.semantic_min} {made_by}"
-
-
-def _bearers(connection: apsw.Connection, model: NoteModel | None, bodies: Collection[bytes]) -> set[str]:
-    return set(graph_vectors.bearers(connection, model, bodies).values()) if model else set()
-
-
-def _reduced(
-    connection: apsw.Connection, model: NoteModel | None, bodies: Collection[bytes], docs: Collection[int]
-) -> dict[str, NDArray[np.float32] | None]:
-    return graph_vectors.without(connection, model, bodies, docs) if model else {}
-
-
-def _matrix(
-    connection: apsw.Connection, model: NoteModel | None, paths: Sequence[str], reduced: Mapping[str, Vector | None]
-) -> NDArray[np.float32]:
-    """A row for each of *paths*; see `graph_vectors.unit_rows`."""
-    if model is None:
-        return np.zeros((len(paths), 1), dtype=np.float32)
-    whole = graph_vectors.of_notes(connection, model)
-    return graph_vectors.unit_rows([reduced[path] if path in reduced else whole.get(path) for path in paths], model.dim)
-
-
-def _stale(
-    connection: apsw.Connection,
-    settings: Settings,
-    paths: Sequence[str],
-    matrix: NDArray[np.float32],
-    changed: Collection[str],
-) -> NDArray[np.intp]:
-    """The rows whose lists may be others now."""
-    ends = graph_rows.list_ends(connection)
-    bounds = np.full(len(paths), settings.semantic_min)
-    for row, path in enumerate(paths):
-        length, last = ends.get(path, (0, 0.0))
-        if length >= settings.knn_k:
-            bounds[row] = last
-    touched = graph_rows.lists_with(connection, changed)
-    stale = np.array([path in touched or path in changed for path in paths], dtype=np.bool_)
-    rows = np.array([row for row, path in enumerate(paths) if path in changed], dtype=np.int64)
-    return np.flatnonzero(stale | neighbours.may_enter(matrix, bounds, rows))
-
-
-def _lists(
-    settings: Settings,
-    paths: Sequence[str],
-    matrix: NDArray[np.float32],
-    rows: NDArray[np.intp],
-    pulse: Callable[[], None],
-) -> dict[str, list[tuple[str, float]]]:
-    found = {}
-    for start in range(0, len(rows), BLOCK):
-        pulse()
-        part = rows[start : start + BLOCK]
-        lists = neighbours.nearest(matrix, part, settings.knn_k, settings.semantic_min)
-        for line, row in enumerate(part):
-            found[paths[row]] = [(paths[other], cosine) for other, cosine in lists.of(line).items()]
-    return found
+    edges = sum(map(len, change.lists.values()))
+    return GraphReport(len(change.looked_at), len(change.lists), edges, time.monotonic() - started)

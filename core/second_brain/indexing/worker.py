@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from second_brain.errors import IndexUnavailable, SecondBrainError
 from second_brain.index import worker_file
-from second_brain.indexing.stopping import StoppedError
+from second_brain.indexing.stopping import StoppedError, nothing
 from second_brain.vault.changes import CONFIRM_AFTER_S, Batch
 from second_brain.vault.watcher import Watcher
 
@@ -77,6 +77,7 @@ class Worker:
         *,
         fresh_vault: Callable[[], Vault],
         listener: Listener,
+        update_graph: Callable[[], object] = nothing,
         poll_s: float = 3.0,
         reconcile_s: float = 420.0,
     ) -> None:
@@ -84,6 +85,8 @@ class Worker:
         self._embedding = embedding
         self._fresh_vault = fresh_vault
         self._listener = listener
+        self._update_graph = update_graph
+        self._graph_at = 0.0
         self._batches: queue.SimpleQueue[Batch] = queue.SimpleQueue()
         self.watcher = Watcher(indexer.vault, self._batches.put, poll_s=poll_s, reconcile_s=reconcile_s)
         self._embed_at = 0.0
@@ -105,6 +108,7 @@ class Worker:
             while not stop.is_set():
                 if not self._follow(wait_s=0.2):
                     self._embed()
+                    self._keep_graph()
             with contextlib.suppress(SecondBrainError):  # the next sync writes it down
                 self._indexer.remember_look()
         finally:
@@ -131,6 +135,7 @@ class Worker:
             self.watcher.request_reconcile(after_s=CONFIRM_AFTER_S)
         if report:
             self._embed_at = min(self._embed_at, time.monotonic())
+            self._graph_at = 0.0
             self._listener.changed(report)
         self._tell_state()
         return bool(report)
@@ -157,7 +162,19 @@ class Worker:
             return
         self._embed_at = time.monotonic() + self._pause_after(report)
         if report.embedded:
+            self._graph_at = 0.0
             self._listener.embedded(report)
+
+    def _keep_graph(self) -> None:
+        """Bring the graph up to date, after the vectors it is made of."""
+        if time.monotonic() < self._graph_at or self._stop.is_set():
+            return
+        try:
+            self._update_graph()
+            self._graph_at = float("inf")
+        except SecondBrainError as error:
+            self._graph_at = time.monotonic() + RETRY_VAULT_S
+            self._in_trouble("index", error)
 
     def _pause_after(self, report: EmbedReport) -> float:
         """Seconds until the embedder is asked again if nothing changes."""

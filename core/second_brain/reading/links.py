@@ -16,7 +16,7 @@ from second_brain.model import LinkKind, stem_of
 from second_brain.network import network_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from second_brain.index.catalog import LinkRow
     from second_brain.index.reader import Reader
@@ -54,6 +54,7 @@ class NoteLinks:
     unresolved: tuple[str, ...]
     links_out: tuple[NoteLink, ...]
     links_in: tuple[NoteLink, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def links_of(reader: Reader, name: str) -> NoteLinks:
@@ -61,9 +62,8 @@ def links_of(reader: Reader, name: str) -> NoteLinks:
     with reader.snapshot():
         path = resolve(reader, name).path
         network = network_of(reader)
-        headings = _Headings(reader)
-        out = [_link(row, target, headings) for row, target in network.links_from(path)]
-        into = [_link(row, path, headings) for row in network.links_to(path)]
+        out = _links(reader, network.links_from(path))
+        into = _links(reader, [(row, path) for row in network.links_to(path)])
     return NoteLinks(
         path=path,
         outgoing=tuple(sorted({link.target for link in out if link.target is not None})),
@@ -74,28 +74,12 @@ def links_of(reader: Reader, name: str) -> NoteLinks:
     )
 
 
-class _Headings:
-    """The headings above a line of a note, read once for each note."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._known: dict[int, list[tuple[int, str, int, list[str]]]] = {}
-
-    def above(self, doc: int, line: int) -> tuple[str, ...]:
-        if doc not in self._known:
-            self._known[doc] = catalog.headings(self._reader, doc)
-        path: list[str] = []
-        for _, _, place, names in self._known[doc]:
-            if place > line:
-                break
-            path = names
-        return tuple(path)
-
-
-def _link(row: LinkRow, target: str | None, headings: _Headings) -> NoteLink:
-    return NoteLink(
-        row.source, row.line, LinkKind(row.kind), shown_name(row.target), target, headings.above(row.doc, row.line)
-    )
+def _links(reader: Reader, rows: Sequence[tuple[LinkRow, str | None]]) -> list[NoteLink]:
+    headings = catalog.heading_paths(reader, [(row.doc, row.line) for row, _ in rows])
+    return [
+        NoteLink(row.source, row.line, LinkKind(row.kind), shown_name(row.target), target, heading)
+        for (row, target), heading in zip(rows, headings, strict=True)
+    ]
 
 
 def shown_name(target: str) -> str:

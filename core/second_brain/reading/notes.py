@@ -53,7 +53,7 @@ class NoteText:
     `text` stands in the lines `start_line` to `end_line`; several sections stand there in the order of the note, each under
     a line ``== path:line  [heading path]``.  `outline` is always the whole note's.  When `truncated`, reading goes on with
     ``after_line=next_line - 1, after_column=next_column``.  `ambiguous` names the asked sections that several headings
-    bear (all are shown), `missing` those that no heading bears.
+    bear (all are shown), `missing` those that no heading bears, `warnings` what else is to be said.
     """
 
     path: str
@@ -70,6 +70,7 @@ class NoteText:
     tokens: int
     ambiguous: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import pytest
 from graph_vault import PLAIN, random_vault, unit, vault
 from second_brain.graph.edges import all_edges, edges_of
 from second_brain.graph.facts import Complete
-from second_brain.graph.formulas import Settings
 from second_brain.graph.neighbours import NOBODY, Lists
+from second_brain.graph.settings import Settings
 
 pytestmark = pytest.mark.requirement("RG-5", "RG-6")
 

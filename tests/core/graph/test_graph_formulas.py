@@ -7,7 +7,8 @@ import pytest
 
 from graph_vault import edge, unit, vault
 from second_brain.graph.edges import all_edges
-from second_brain.graph.formulas import Edges, Settings, comention, gives_pairs, jaccard, link, semantic
+from second_brain.graph.formulas import Edges, comention, gives_pairs, jaccard, link, semantic
+from second_brain.graph.settings import Settings
 
 pytestmark = pytest.mark.requirement("RG-5")
 
