@@ -65,13 +65,17 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The map; clusters by (-size, members), orphans (notes without an edge) and bridges by path."""
+    """The map; clusters by (-size, members), orphans (notes without an edge) and bridges by path.
+
+    `least`: the composite from which on edges counted.
+    """
 
     note_count: int
     edge_count: int
     clusters: tuple[Cluster, ...]
     orphans: tuple[str, ...]
     bridges: tuple[Bridge, ...]
+    least: float
 
 
 def overview(nodes: Sequence[Node], edges: Edges, settings: Settings, min_score: float | None = None) -> Overview:
@@ -90,6 +94,7 @@ def overview(nodes: Sequence[Node], edges: Edges, settings: Settings, min_score:
         clusters=clusters,
         orphans=tuple(node.path for node, degree in zip(nodes, degrees, strict=True) if not degree),
         bridges=_bridges(nodes, graph, clusters),
+        least=least,
     )
 
 

@@ -31,7 +31,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A related note; `because`: phrases about the note that was asked for, "it" is this one, such as "links to it"."""
+    """A related note; `because`: phrases about it in which "here" is the note that was asked for."""
 
     node: int
     path: str
@@ -78,7 +78,7 @@ def _other(edge: Edge, node: int) -> int:
 def _of_links(found: Evidence) -> str:
     if found.links_to and found.linked_from:
         return "both link to each other"
-    return "links to it" if found.links_to else "linked from it" if found.linked_from else ""
+    return "linked from here" if found.links_to else "links here" if found.linked_from else ""
 
 
 def _of_tags(tags: tuple[str, ...]) -> str:

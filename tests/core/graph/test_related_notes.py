@@ -21,8 +21,8 @@ def words(*, to=False, back=False, tags=(), count=0, cosine=0.0):
 @pytest.mark.parametrize(
     ("said", "phrases"),
     [
-        ({"to": True}, ("links to it",)),
-        ({"back": True}, ("linked from it",)),
+        ({"to": True}, ("linked from here",)),
+        ({"back": True}, ("links here",)),
         ({"to": True, "back": True}, ("both link to each other",)),
         ({"tags": ["area/boat"]}, ("shares #area/boat",)),
         ({"tags": ["area/boat", "wood"]}, ("shares #area/boat and #wood",)),
@@ -36,7 +36,7 @@ def words(*, to=False, back=False, tags=(), count=0, cosine=0.0):
         ({}, ()),
         (
             {"to": True, "tags": ["x"], "count": 2, "cosine": 0.5},
-            ("links to it", "shares #x", "2 notes link to both", "similar text (0.50)"),
+            ("linked from here", "shares #x", "2 notes link to both", "similar text (0.50)"),
         ),
     ],
 )
@@ -45,7 +45,7 @@ def test_the_reasons_say_what_is_true_and_no_more(said, phrases):
 
 
 def test_texts_without_any_likeness_are_never_called_similar():
-    assert because(Evidence(True, False, (), 0), NO_SIGNAL, Settings(semantic_min=-1)) == ("links to it",)
+    assert because(Evidence(True, False, (), 0), NO_SIGNAL, Settings(semantic_min=-1)) == ("linked from here",)
 
 
 def test_related_notes_come_by_composite_then_by_path():
@@ -64,7 +64,7 @@ def test_no_more_notes_come_than_were_asked_for(top_k, nodes):
 
 
 @pytest.mark.parametrize(
-    ("asked", "to", "back", "phrase"), [(0, True, False, "links to it"), (1, False, True, "linked from it")]
+    ("asked", "to", "back", "phrase"), [(0, True, False, "linked from here"), (1, False, True, "links here")]
 )
 def test_evidence_is_seen_from_the_note_that_was_asked_for(asked, to, back, phrase):
     (found,) = related(vault(2, [(0, 1)]), PLAIN, asked)
@@ -87,7 +87,7 @@ def test_signals_and_composite_are_those_of_the_edge():
     (found,) = related(facts, PLAIN, 0)
     assert found.signals == Signals(0.6, 0.7, 0.0, 0.0)
     assert found.composite == pytest.approx(0.475)
-    assert found.because == ("links to it", "similar text (0.60)")
+    assert found.because == ("linked from here", "similar text (0.60)")
 
 
 def test_a_note_without_edges_has_no_related_notes():
