@@ -89,7 +89,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Disc:
-    """The ground of a cluster."""
+    """The ground of a cluster, which hides the lines under it."""
 
     x: float
     y: float
@@ -115,12 +115,13 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is seen, from back to front: discs, lines, dots, words."""
+    """What is seen, from back to front: lines under the discs, discs, lines, dots, words."""
 
     width: float
     height: float
     title: str
     description: str
+    under: Sequence[Line] = ()
     discs: Sequence[Disc] = ()
     lines: Sequence[Line] = ()
     dots: Sequence[Dot] = ()
@@ -138,6 +139,7 @@ def draw(picture: Picture, theme: Theme = "auto") -> str:
         f"<desc>{_text(picture.description)}</desc>",
         f"<style>{_style(theme)}</style>",
         f'<rect class="f-surface" width="{wide}" height="{high}"/>',
+        *map(_line, picture.under),
         *map(_disc, picture.discs),
         *map(_line, picture.lines),
         *map(_dot, picture.dots),
@@ -173,9 +175,9 @@ def _told(tip: str, shape: str) -> str:
 
 def _disc(disc: Disc) -> str:
     x, y, radius = map(_number, (disc.x, disc.y, disc.radius))
-    ground = f'<circle class="f-{disc.colour}" cx="{x}" cy="{y}" r="{radius}" fill-opacity="0.1"/>'
-    edge = f'<circle class="s-{disc.colour}" cx="{x}" cy="{y}" r="{radius}" fill="none" stroke-opacity="0.6"/>'
-    return _told(disc.tip, ground + edge)
+    at = f'cx="{x}" cy="{y}" r="{radius}"'
+    tint = f'<circle class="f-{disc.colour} s-{disc.colour}" {at} fill-opacity="0.1" stroke-opacity="0.6"/>'
+    return _told(disc.tip, f'<circle class="f-surface" {at}/>{tint}')
 
 
 def _line(line: Line) -> str:

@@ -81,7 +81,7 @@ def _rest(found: Overview, shown: int) -> list[tuple[str, int]]:
     rows = []
     if smaller:
         clusters = _count(len(smaller), "smaller cluster")
-        rows.append((f"{clusters}, not drawn", sum(one.size for one in smaller)))
+        rows.append((f"in {clusters}", sum(one.size for one in smaller)))
     if found.orphans:
         rows.append(("orphans, tied to no note", len(found.orphans)))
     return rows

@@ -28,7 +28,7 @@ _FRAME_OF_NAMES = Box(8, 60, WIDTH - LEGEND - 8, HEIGHT - 8)
 _GAP = 30.0
 _ROOM = 1.2  # a disc is as large as that many more notes, else the name of a small one would not fit
 _RIM = 12.0  # between the outermost notes and the edge of a disc
-_TIES_OF_NOTE, _TIES_OF_DISC = 2, 3
+_TIES_OF_NOTE, _TIES_OF_DISC = 2, 2
 
 _Ties = dict[tuple[int, int], float]
 _Round = tuple[float, float, float]
@@ -76,8 +76,9 @@ def draw_map(found: Overview, nodes: Sequence[Node], edges: Edges, theme: Theme 
         HEIGHT,
         title=f"Map of {len(nodes):,} notes",
         description=description(found),
+        under=_disc_ties(ties, rounds),
         discs=discs,
-        lines=[*_disc_ties(ties, rounds), *_note_ties(spots, strong), *leads],
+        lines=[*_note_ties(spots, strong), *leads],
         dots=[*_dots(spots, nodes, degrees), *told.dots],
         words=[*heading(found), *words, *told.words],
     )
@@ -142,7 +143,7 @@ def _disc_ties(ties: _Ties, rounds: Sequence[_Round]) -> list[Line]:
         own = sorted((-weight, pair) for pair, weight in ties.items() if disc in pair)
         shown.update(pair for _, pair in own[:_TIES_OF_DISC])
     most = max(ties.values(), default=1.0)
-    return [_rim_to_rim(rounds[a], rounds[b], 1 + 5 * ties[a, b] / max(most, 1e-9)) for a, b in sorted(shown)]
+    return [_rim_to_rim(rounds[a], rounds[b], 1 + 4 * ties[a, b] / max(most, 1e-9)) for a, b in sorted(shown)]
 
 
 def _rim_to_rim(one: _Round, other: _Round, thickness: float) -> Line:

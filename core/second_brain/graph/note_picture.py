@@ -73,13 +73,17 @@ def draw_note(centre: Node, neighbours: Sequence[Neighbour], settings: Settings,
 
 
 def _kind(one: Neighbour, settings: Settings) -> _Kind:
-    """The signal that gives most of the composite; of equal ones the first of `_KINDS`."""
+    """The signal that gives most of the composite; of equal ones the first of `_KINDS`.
+
+    Texts less alike than `semantic_min` are no kind, as they are no reason in words.
+    """
     signals = one.signals
+    alike = signals.semantic if signals.semantic >= settings.semantic_min else 0.0
     shares = (
-        settings.weight_link * signals.link,
-        settings.weight_semantic * signals.semantic,
-        settings.weight_tag * signals.tag,
-        settings.weight_comention * signals.comention,
+        (settings.weight_link * signals.link, signals.link),
+        (settings.weight_semantic * alike, alike),
+        (settings.weight_tag * signals.tag, signals.tag),
+        (settings.weight_comention * signals.comention, signals.comention),
     )
     return _KINDS[shares.index(max(shares))]
 

@@ -113,6 +113,14 @@ def test_of_too_many_related_notes_the_closest_are_shown_and_the_others_counted(
     assert texts(svg).count("Restore drill") == MOST
 
 
+def test_the_mark_of_a_note_fits_its_words_also_where_the_text_is_too_unlike_to_be_named():
+    signals = Signals(0.3, 0, 0, 1 / 3)
+    one = neighbour(1, "Boat", signals, evidence=Evidence(False, False, (), 1))
+    shown = texts(draw_note(Node("c.md", "C", {}), [one], PLAIN))
+    assert "linked to from the same notes" in shown
+    assert "similar text" not in shown
+
+
 def cliques(sizes, bridged=True):
     edges, start, hubs = [], 0, []
     for size in sizes:
@@ -173,7 +181,7 @@ def test_bridges_are_told_by_shape_and_counted_and_so_are_orphans():
 
 def test_clusters_beyond_those_drawn_are_counted():
     shown = texts(mapped([3] * (MOST_CLUSTERS + 5), bridged=False)[2])
-    assert shown[shown.index("5 smaller clusters, not drawn") + 1] == "15"
+    assert shown[shown.index("in 5 smaller clusters") + 1] == "15"
 
 
 def test_about_a_hundred_notes_are_drawn_and_some_of_each_cluster():
