@@ -12,9 +12,9 @@ from second_brain.graph.lettering import shortened, width
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from second_brain.graph.formulas import Settings
     from second_brain.graph.overview import Node
     from second_brain.graph.related import Neighbour
+    from second_brain.graph.settings import Settings
 
 MOST = 30  # related notes in one picture
 

@@ -14,7 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from second_brain.graph.formulas import Edges, Settings
+    from second_brain.graph.formulas import Edges
+    from second_brain.graph.settings import Settings
 
 _EDGES_OF_GREEDY = 5_000
 _SEED = 7

@@ -11,7 +11,8 @@ from second_brain.graph.edges import edges_of
 
 if TYPE_CHECKING:
     from second_brain.graph.facts import Facts
-    from second_brain.graph.formulas import Edge, Settings, Signals
+    from second_brain.graph.formulas import Edge, Signals
+    from second_brain.graph.settings import Settings
 
 _TAGS_SHOWN = 3
 

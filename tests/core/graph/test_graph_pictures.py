@@ -14,12 +14,13 @@ from graph_vault import PLAIN, edge, random_vault
 from second_brain.graph import drawing
 from second_brain.graph.drawing import Dot, Line, Picture, Words, draw
 from second_brain.graph.edges import all_edges
-from second_brain.graph.formulas import Edges, Settings, Signals
+from second_brain.graph.formulas import Edges, Signals
 from second_brain.graph.lettering import Box, width
 from second_brain.graph.map_picture import MOST_CLUSTERS, draw_map
 from second_brain.graph.note_picture import MOST, draw_note
 from second_brain.graph.overview import Node, overview
 from second_brain.graph.related import Evidence, Neighbour, because, related
+from second_brain.graph.settings import Settings
 
 pytestmark = pytest.mark.requirement("RG-7")
 

@@ -6,8 +6,9 @@ import pytest
 
 from graph_vault import PLAIN, unit, vault
 from second_brain.graph.edges import edges_of
-from second_brain.graph.formulas import Settings, Signals
+from second_brain.graph.formulas import Signals
 from second_brain.graph.related import Evidence, because, evidence, related
+from second_brain.graph.settings import Settings
 
 pytestmark = pytest.mark.requirement("RG-5")
 
