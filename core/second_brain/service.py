@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from second_brain.config import Config
     from second_brain.embedding import Embedder
     from second_brain.embedding.embedders import Embedders
+    from second_brain.graph.queries import Connected, LinkFigures, Neighbourhood, Related, VaultMap
     from second_brain.graph.settings import Settings as GraphSettings
     from second_brain.index.reader import Reader
     from second_brain.index.writer import Writer
@@ -245,6 +246,47 @@ class SecondBrain:
         reader, warnings = self.fresh()
         return replace(links_of(reader, target), warnings=warnings)
 
+    def related(self, target: str, *, top_k: int = 10) -> Related:
+        """See `graph.queries.related_notes`."""
+        from second_brain.graph.queries import related_notes  # noqa: PLC0415
+
+        reader, warnings = self.fresh()
+        return replace(related_notes(reader, self.graph_settings, target, top_k=top_k), warnings=warnings)
+
+    def connections(self, note_a: str, note_b: str) -> Connected:
+        """See `graph.queries.connection_of`."""
+        from second_brain.graph.queries import connection_of  # noqa: PLC0415
+
+        reader, warnings = self.fresh()
+        return replace(connection_of(reader, self.graph_settings, note_a, note_b), warnings=warnings)
+
+    def map(self, *, min_score: float | None = None) -> VaultMap:
+        """See `graph.queries.vault_map`."""
+        from second_brain.graph.queries import vault_map  # noqa: PLC0415
+
+        reader, warnings = self.fresh()
+        return replace(vault_map(reader, self.graph_settings, min_score=min_score), warnings=warnings)
+
+    def neighbourhood(self, target: str, *, depth: int = 1, limit: int = 50) -> Neighbourhood:
+        """See `graph.queries.neighbourhood`."""
+        from second_brain.graph.queries import neighbourhood  # noqa: PLC0415
+
+        reader, warnings = self.fresh()
+        return replace(neighbourhood(reader, target, depth=depth, limit=limit), warnings=warnings)
+
+    def way(self, note_a: str, note_b: str, *, max_hops: int = 6) -> tuple[str, ...]:
+        """See `graph.queries.way_between`."""
+        from second_brain.graph.queries import way_between  # noqa: PLC0415
+
+        return way_between(self.fresh()[0], note_a, note_b, max_hops=max_hops)
+
+    def link_figures(self) -> LinkFigures:
+        """See `graph.queries.link_figures`."""
+        from second_brain.graph.queries import link_figures  # noqa: PLC0415
+
+        reader, warnings = self.fresh()
+        return replace(link_figures(reader), warnings=warnings)
+
     def notes(self) -> int:
         """How many notes can be seen."""
         from second_brain.index import catalog  # noqa: PLC0415
@@ -369,6 +411,7 @@ class SecondBrain:
             weight_comention=self.config.graph_weight_comention,
             comention_cap=self.config.graph_comention_cap,
             comention_max_fanout=self.config.graph_comention_max_fanout,
+            enabled=self.config.graph_enabled,
         )
 
     def watch(

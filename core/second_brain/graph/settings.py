@@ -18,3 +18,4 @@ class Settings:
     weight_comention: float = 0.10
     comention_cap: int = 3
     comention_max_fanout: int = 20
+    enabled: bool = True  # False: no note has an edge

@@ -8,6 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import apsw
+
 from second_brain.index import schema
 from second_brain.index.numbers import numbers
 from second_brain.model import FileStat
@@ -72,6 +74,16 @@ def paths(reader: Reader) -> list[str]:
     return [path for (path,) in reader.connection.execute("SELECT path FROM files")]
 
 
+def paths_in_order(reader: Reader) -> list[str]:
+    """The paths of all notes, ascending."""
+    return [path for (path,) in reader.connection.execute("SELECT path FROM files ORDER BY path")]
+
+
+def titles(reader: Reader) -> dict[str, str]:
+    """The title of every note by its path."""
+    return dict(reader.connection.execute("SELECT path, coalesce(title, '') FROM files"))
+
+
 def stems(reader: Reader, key: str) -> list[str]:
     """The file names, without ``.md``, whose folded form is *key*."""
     rows = reader.connection.execute("SELECT name FROM names WHERE folded = ? AND kind = 'stem'", (key,))
@@ -108,6 +120,20 @@ def tags_of(reader: Reader, paths: Sequence[str]) -> dict[str, list[str]]:
             if (key := schema.tag_key(tag)) not in seen:
                 seen.add(key)
                 found[path].append(tag)
+    return found
+
+
+def tag_keys(reader: Reader, paths: Sequence[str] | None) -> dict[str, dict[str, str]]:
+    """By path, the tags of *paths* (None: of all notes) as their key and as typed; notes without a tag are missing."""
+    sql = "SELECT path, key, tag FROM tags"
+    values: tuple[Any, ...] = ()
+    if paths is not None:
+        if not paths:
+            return {}
+        sql, values = f"{sql} WHERE path IN carray(?)", (apsw.carray(tuple(paths)),)
+    found: dict[str, dict[str, str]] = {}
+    for path, key, tag in reader.connection.execute(f"{sql} ORDER BY path, source, tag", values):
+        found.setdefault(path, {}).setdefault(key, tag)
     return found
 
 

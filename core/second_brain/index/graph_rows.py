@@ -97,10 +97,44 @@ def boilerplate(connection: apsw.Connection) -> frozenset[bytes]:
     return frozenset(body for (body,) in connection.execute("SELECT body_hash FROM boilerplate"))
 
 
-def reduced(connection: apsw.Connection) -> dict[str, bytes | None]:
-    """The vectors, by path, of the notes that have boilerplate; None for one that has nothing else."""
-    rows = connection.execute("SELECT path, vector FROM graph_nodes WHERE vector IS NOT NULL")
-    return {path: vector or None for path, vector in rows}
+def reduced(connection: apsw.Connection, paths: Collection[str] | None = None) -> dict[str, bytes | None]:
+    """The vectors, by path, of the notes (all, or those of *paths*) that have boilerplate; None for one with nothing else."""
+    sql = "SELECT path, vector FROM graph_nodes WHERE vector IS NOT NULL"
+    values: tuple[Any, ...] = ()
+    if paths is not None:
+        sql, values = f"{sql} AND path IN carray(?)", (apsw.carray(tuple(sorted(paths))),)
+    return {path: vector or None for path, vector in connection.execute(sql, values)}
+
+
+def list_of(connection: apsw.Connection, path: str) -> list[tuple[str, float]]:
+    """The neighbours of the note at *path*, the nearest first, equal ones by path."""
+    return list(
+        connection.execute(
+            "SELECT o.path, n.cosine FROM graph_nodes g JOIN neighbours n ON n.node = g.id JOIN graph_nodes o ON o.id = n.other"
+            " WHERE g.path = ? ORDER BY n.cosine DESC, o.path",
+            (path,),
+        )
+    )
+
+
+def nodes(connection: apsw.Connection) -> dict[int, str]:
+    """The notes of the stored graph: number and path."""
+    return dict(connection.execute("SELECT id, path FROM graph_nodes"))
+
+
+def all_lists(connection: apsw.Connection) -> list[tuple[int, int, float]]:
+    """(note, neighbour, cosine) of all lists, by the numbers of `nodes`, in no order."""
+    rows: list[Any] = connection.execute("SELECT node, other, cosine FROM neighbours").fetchall()
+    return rows
+
+
+def has_lost_notes(connection: apsw.Connection) -> bool:
+    """Whether the stored graph has a note that cannot be seen any more: its place in the lists of others is taken."""
+    return bool(
+        connection.execute(
+            "SELECT EXISTS(SELECT 1 FROM graph_nodes g WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.path = g.path))"
+        ).get
+    )
 
 
 def lists_with(connection: apsw.Connection, paths: Collection[str]) -> set[str]:

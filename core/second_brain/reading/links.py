@@ -5,14 +5,13 @@ Links are resolved among the visible notes only, so a link that leads out of the
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from second_brain.index import catalog
 from second_brain.index.resolve import resolve
 from second_brain.index.schema import tag_key
-from second_brain.model import LinkKind, stem_of
+from second_brain.model import LinkKind, linked_name
 from second_brain.network import network_of
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
     from second_brain.index.catalog import LinkRow
     from second_brain.index.reader import Reader
-
-_FRAGMENT = re.compile(r"[#^|]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +74,11 @@ def links_of(reader: Reader, name: str) -> NoteLinks:
 def _links(reader: Reader, rows: Sequence[tuple[LinkRow, str | None]]) -> list[NoteLink]:
     headings = catalog.heading_paths(reader, [(row.doc, row.line) for row, _ in rows])
     return [
-        NoteLink(row.source, row.line, LinkKind(row.kind), shown_name(row.target), target, heading)
+        NoteLink(
+            row.source, row.line, LinkKind(row.kind), linked_name(row.target) or row.target.strip(), target, heading
+        )
         for (row, target), heading in zip(rows, headings, strict=True)
     ]
-
-
-def shown_name(target: str) -> str:
-    """The last part of a link's target: folders in it could tell what lies outside the scope."""
-    bare = _FRAGMENT.split(target, maxsplit=1)[0].strip() or target.strip()
-    return stem_of(bare.replace("\\", "/").rstrip("/")) or bare
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:
