@@ -33,9 +33,14 @@ def colour(cluster: int) -> str:
     return f"group-{cluster % COLOURS}"
 
 
+def count(number: int, one: str) -> str:
+    """*number* and the noun, in the plural unless it is one."""
+    return f"{number:,} {one}" if number == 1 else f"{number:,} {one}s"
+
+
 def heading(found: Overview) -> list[Words]:
     """The line above the map."""
-    counts = (_count(found.note_count, "note"), _count(found.edge_count, "tie"), _count(len(found.clusters), "cluster"))
+    counts = (count(found.note_count, "note"), count(found.edge_count, "tie"), count(len(found.clusters), "cluster"))
     return [
         Words(MARGIN, 38, "Map of the vault", 18, "first", bold=True),
         Words(_RIGHT, 38, " · ".join(counts), 12, "third", anchor="end"),
@@ -68,11 +73,11 @@ def legend(found: Overview, shown: int, bridges: int) -> Legend:
 def description(found: Overview) -> str:
     """The map as sentences."""
     told = ", ".join(
-        f"{one.label} ({_count(one.size, 'note')}, hub {one.hub})" for one in found.clusters[:_CLUSTERS_TOLD]
+        f"{one.label} ({count(one.size, 'note')}, hub {one.hub})" for one in found.clusters[:_CLUSTERS_TOLD]
     )
-    clusters = f"{_count(len(found.clusters), 'cluster')}: {told}." if told else "No clusters."
-    rest = f"{_count(len(found.orphans), 'orphan')}, {_count(len(found.bridges), 'bridge')}."
-    return f"{_count(found.note_count, 'note')} and {_count(found.edge_count, 'tie')}. {clusters} {rest}"
+    clusters = f"{count(len(found.clusters), 'cluster')}: {told}." if told else "No clusters."
+    rest = f"{count(len(found.orphans), 'orphan')}, {count(len(found.bridges), 'bridge')}."
+    return f"{count(found.note_count, 'note')} and {count(found.edge_count, 'tie')}. {clusters} {rest}"
 
 
 def _rest(found: Overview, shown: int) -> list[tuple[str, int]]:
@@ -80,12 +85,8 @@ def _rest(found: Overview, shown: int) -> list[tuple[str, int]]:
     smaller: Sequence[Cluster] = found.clusters[shown:]
     rows = []
     if smaller:
-        clusters = _count(len(smaller), "smaller cluster")
+        clusters = count(len(smaller), "smaller cluster")
         rows.append((f"in {clusters}", sum(one.size for one in smaller)))
     if found.orphans:
         rows.append(("orphans, tied to no note", len(found.orphans)))
     return rows
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number:,} {one}" if number == 1 else f"{number:,} {one}s"

@@ -12,7 +12,7 @@ import numpy as np
 from second_brain.graph import packing
 from second_brain.graph.drawing import Disc, Dot, Line, Picture, Shape, Theme, Tone, Words, draw
 from second_brain.graph.lettering import ABOVE, Box, Label, Wish, place, shortened
-from second_brain.graph.map_legend import HEIGHT, LEGEND, MARGIN, WIDTH, colour, description, heading, legend
+from second_brain.graph.map_legend import HEIGHT, LEGEND, MARGIN, WIDTH, colour, count, description, heading, legend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ def draw_map(found: Overview, nodes: Sequence[Node], edges: Edges, theme: Theme 
     words, leads = _names(clusters, rounds, spots, nodes)
     told = legend(found, len(clusters), sum(spot.shape == "diamond" for spot in spots))
     discs = [
-        Disc(*at, colour(one.id), tip=f"{one.label}: {one.size:,} notes")
+        Disc(*at, colour(one.id), tip=f"{one.label}: {count(one.size, 'note')}")
         for one, at in zip(clusters, rounds, strict=True)
     ]
     picture = Picture(
@@ -131,7 +131,8 @@ def _dots(spots: Sequence[_Spot], nodes: Sequence[Node], degrees: Nodes) -> list
     dots = []
     for spot in spots:
         role = ", a bridge" if spot.shape == "diamond" else ""
-        tip = f"{nodes[spot.node].path} ({int(degrees[spot.node]):,} ties{role})"
+        ties = count(int(degrees[spot.node]), "tie")
+        tip = f"{nodes[spot.node].path} ({ties}{role})"
         dots.append(Dot(spot.x, spot.y, spot.radius, colour(spot.cluster), spot.shape, tip))
     return dots
 
@@ -158,12 +159,12 @@ def _note_ties(spots: Sequence[_Spot], edges: Edges) -> list[Line]:
     places = {spot.node: spot for spot in spots}
     shown = np.isin(edges.a, list(places)) & np.isin(edges.b, list(places))
     columns = (column[shown].tolist() for column in (edges.composite, edges.a, edges.b))
-    count: defaultdict[int, int] = defaultdict(int)
+    drawn: defaultdict[int, int] = defaultdict(int)
     lines = []
     for _, a, b in sorted((-score, a, b) for score, a, b in zip(*columns, strict=True)):
         one, other = places[a], places[b]
-        if one.cluster == other.cluster and min(count[a], count[b]) < _TIES_OF_NOTE:
-            count[a], count[b] = count[a] + 1, count[b] + 1
+        if one.cluster == other.cluster and min(drawn[a], drawn[b]) < _TIES_OF_NOTE:
+            drawn[a], drawn[b] = drawn[a] + 1, drawn[b] + 1
             lines.append(Line(one.x, one.y, other.x, other.y, 1.0, colour(one.cluster), opacity=0.35))
     return lines
 

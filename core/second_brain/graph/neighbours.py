@@ -143,7 +143,7 @@ def _candidates(others: Matrix, block: Matrix, k: int, least: float) -> tuple[No
     np.matmul(block, others.T, out=products[:, : len(others)])
     grouped = products.reshape(len(block), groups, _GROUP)
     best, bound = grouped.max(axis=2), np.full(len(block), least)
-    if groups > k + 1:  # the largest of k + 1 groups: as many values are at least as large, one of them itself
+    if groups > k:  # the largest of k + 1 groups: as many values are at least as large, one of them itself
         bound = np.maximum(bound, np.partition(best, groups - k - 1, axis=1)[:, groups - k - 1])
     bound = (bound - _margin(others)).astype(np.float32)
     lines, hit = np.nonzero(best >= bound[:, None])  # looking at every single value takes longer than the product

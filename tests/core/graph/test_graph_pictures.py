@@ -166,11 +166,27 @@ def test_each_cluster_its_hub_and_each_bridge_that_is_drawn_are_named():
         hub = next(node for node in nodes if node.path == cluster.hub)
         assert f"{cluster.label} · {cluster.size}" in shown
         assert any(hub.title.startswith(text.rstrip("…")) for text in shown if len(text) > 5)
-    drawn = re.findall(r"<title>(\S+) \(\d+ ties, a bridge\)</title><polygon", svg)
+    drawn = re.findall(r"<title>(\S+) \(\d+ ties?, a bridge\)</title><polygon", svg)
     assert set(drawn) == {bridge.path for bridge in found.bridges}
     for path in drawn:
         title = next(node.title for node in nodes if node.path == path)
         assert any(title.startswith(text.rstrip("…")) for text in shown if len(text) > 5)
+
+
+def test_in_a_crowd_hubs_and_bridges_are_named_before_others():
+    count, edges = cliques([5] * 24)
+    nodes = [
+        Node(f"n{at:04}.md", f"{at:03} and many words about it", {f"t{at // 5}": f"t{at // 5}"}) for at in range(count)
+    ]
+    found = overview(nodes, edges, PLAIN)
+    svg = draw_map(found, nodes, edges)
+    starts = {text[:3] for text in texts(svg) if text[3:6] == " an"}
+    bridges = set(re.findall(r"<title>n0(\d+)\.md \(\d+ ties?, a bridge\)", svg))
+    assert len(bridges) > 15
+    assert bridges <= starts
+    assert {cluster.hub[2:5] for cluster in found.clusters[:MOST_CLUSTERS]} <= starts
+    assert len(starts) < len(re.findall(r"<title>n\d+\.md \(", svg))
+    assert_readable(svg)
 
 
 def test_bridges_are_told_by_shape_and_counted_and_so_are_orphans():
@@ -195,9 +211,10 @@ def test_about_a_hundred_notes_are_drawn_and_some_of_each_cluster():
 
 def test_ties_that_did_not_count_for_the_map_are_not_drawn():
     nodes = [Node(f"{at}.md", str(at), {}) for at in range(3)]
-    edges = Edges.of([edge(0, 1, 0.9), edge(0, 2, 0.1, link=0.7)])
+    edges = Edges.of([edge(0, 1, 0.9), edge(1, 2, 0.9), edge(0, 2, 0.1, link=0.7)])
     svg = draw_map(overview(nodes, edges, PLAIN), nodes, edges)
-    assert "2.md (" not in svg
+    assert "1.md (2 ties, a bridge)" in svg
+    assert "2.md (1 tie)" in svg
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "auto"])

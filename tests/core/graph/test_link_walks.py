@@ -47,10 +47,10 @@ def test_of_equal_ways_the_smallest_paths_are_taken_in_whatever_order_links_come
 
 
 def test_surroundings_are_nearest_first_then_by_number_of_links_then_by_path():
-    links = both((0, 3), (0, 2), (1, 0), (1, 4), (1, 5), (4, 6))
+    links = both((0, 1), (0, 2), (3, 0), (3, 4), (3, 5), (4, 6))
     found = within(*links, 0, depth=2)
-    assert found.nodes == ((0, 0), (1, 1), (2, 1), (3, 1), (4, 2), (5, 2))
-    assert found.links == ((0, 2), (0, 3), (1, 0), (1, 4), (1, 5))
+    assert found.nodes == ((0, 0), (3, 1), (1, 1), (2, 1), (4, 2), (5, 2))
+    assert found.links == ((0, 1), (0, 2), (3, 0), (3, 4), (3, 5))
     assert found.left_out == 0
 
 

@@ -53,6 +53,12 @@ def test_a_title_is_not_cut_between_a_letter_and_its_mark():
         assert shown.count("e") == shown.count("\u0301")
 
 
+def test_a_sign_is_not_cut_from_the_tone_of_its_skin():
+    for widest in range(30, 200):
+        shown = shortened("🚣🏽" * 30, 12, widest)
+        assert shown.count("🚣") == shown.count("🏽")
+
+
 def scattered(seed, number=60):
     rng = random.Random(seed)
     words = ["Boat", "Restore drill", "バックアップ", "A title of many words that goes on", "x"]
