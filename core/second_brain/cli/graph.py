@@ -11,6 +11,8 @@ from second_brain.cli.commands import command, examples, pass_session
 from second_brain.cli.completing import words
 from second_brain.cli.output import harmless
 from second_brain.cli.wording import listed, plural
+from second_brain.config.guard import refuse_in_vault
+from second_brain.config.paths import shown
 from second_brain.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 THEMES = ("auto", "light", "dark")
 _ORPHANS_SHOWN = 10
 
-_svg = click.option("--svg", metavar="FILE", help="Draw it: write an SVG picture to this file instead.")
+_svg = click.option(
+    "--svg", metavar="FILE", help="Draw it: write an SVG picture to this file instead, - for standard output."
+)
 _theme = click.option(
     "--theme",
     metavar="|".join(THEMES),
@@ -59,7 +63,9 @@ def related_(session: Session, *, target: str, top_k: int, svg: str | None, them
         from second_brain.graph.overview import Node  # noqa: PLC0415
 
         centre = Node(found.path, found.title, {})
-        _write_picture(session, svg, theme, lambda it: draw_note(centre, found.neighbours, session.brain.graph_settings, it))
+        _write_picture(
+            session, svg, theme, lambda it: draw_note(centre, found.neighbours, session.brain.graph_settings, it)
+        )
     elif session.as_json:
         neighbours = [_neighbour_json(neighbour) for neighbour in found.neighbours]
         session.out.json({"note_path": found.path, "found": True, "neighbors": neighbours})
@@ -75,7 +81,9 @@ def related_(session: Session, *, target: str, top_k: int, svg: str | None, them
 def _show_neighbour(session: Session, neighbour: Neighbour) -> None:
     out = session.out
     reasons = harmless(" · ".join(neighbour.because))
-    out.line(f"\n{neighbour.composite:.2f}  {out.style(harmless(neighbour.title), 'bold')}  {out.style(reasons, 'dim')}")
+    out.line(
+        f"\n{neighbour.composite:.2f}  {out.style(harmless(neighbour.title), 'bold')}  {out.style(reasons, 'dim')}"
+    )
     out.line(f"      {out.place(neighbour.path, 0, session.root)}")
 
 
@@ -244,7 +252,9 @@ def _show_cluster(session: Session, cluster: Cluster) -> None:
     out.line(f"  hub: {out.place(cluster.hub, 0, session.root)}")
     rest = [path for path in cluster.notes if path != cluster.hub]
     if rest:
-        out.line(f"  {harmless(listed(rest, 4) if cluster.size <= len(cluster.notes) else listed(rest[:4], 4) + ', …')}")
+        out.line(
+            f"  {harmless(listed(rest, 4) if cluster.size <= len(cluster.notes) else listed(rest[:4], 4) + ', …')}"
+        )
 
 
 def _some(paths: tuple[str, ...]) -> str:
@@ -270,19 +280,26 @@ def orphans_(session: Session, *, folder: str) -> None:
 
 def _write_picture(session: Session, file: str, theme: str, draw: Callable[[Any], str]) -> None:
     if theme not in THEMES:
-        raise InvalidParameter(f"There is no theme {theme!r}.", parameter="theme", options=THEMES)
-    place = Path(file)
-    session.refuse_in_vault(place)
+        raise InvalidParameter(
+            f"There is no theme {theme!r}.", hint="Choose one of the options.", parameter="theme", options=THEMES
+        )
+    if file == "-":
+        session.out.line(draw(theme))
+        return
+    place, config = Path(file), session.config
+    vaults = (config.vault_path, *(entry.path for entry in config.vaults.values()))
+    refuse_in_vault("The picture", place, vaults, way_out="name a file outside it", parameter="svg")
     picture = draw(theme)
     try:
         place.write_text(picture, encoding="utf-8")
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InvalidParameter(
-            f"The picture cannot be written to {file}: {error.strerror or error}.",
+            f"The picture cannot be written to {shown(place)}: {reason}.",
             hint="Name a file in a folder that you may write to.",
             parameter="svg",
         ) from error
-    session.out.note(f"written to {file}")
+    session.out.note(f"written to {shown(place)}")
 
 
 def _warn(session: Session, warnings: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""`read` and `links` of one note; `tags` and `folders` of all."""
+"""`read` of one note; `tags` and `folders` of all."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from second_brain.cli.commands import command, examples, pass_session
 from second_brain.cli.output import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from second_brain.cli.session import Session
-    from second_brain.reading.links import NoteLink
     from second_brain.reading.notes import NoteText
 
 
@@ -102,45 +101,6 @@ def _outline(note: NoteText) -> list[str]:
         depth = "  " * max(0, entry.level - 1)
         lines.append(harmless(f"  {depth}{entry.text}  [line {entry.line}, about {entry.tokens:,} tokens]"))
     return lines
-
-
-@command("links", short_help="Print the links of a note in both directions.")
-@click.argument("target", metavar="NOTE")
-@examples('second-brain links "Quiet Radiators"', "second-brain links Mira --json")
-@pass_session
-def links_(session: Session, *, target: str) -> None:
-    """Print where a note links to, which notes link to it, and which of its links lead nowhere.
-
-    NOTE is a title, alias, path or [[wikilink]].
-    """
-    found = session.asking.links(target)
-    if session.as_json:
-        from dataclasses import asdict  # noqa: PLC0415 - cheap start
-
-        session.out.json(asdict(found))
-        return
-    out = session.out
-    out.line(out.place(found.path, 0, session.root))
-    lost = [link for link in found.links_out if link.target is None]
-    led = [link for link in found.links_out if link.target is not None]
-    _show_links(session, "links to", len(found.outgoing), [(link.target or "", link) for link in led])
-    _show_links(session, "linked from", len(found.backlinks), [(link.source, link) for link in found.links_in])
-    _show_links(session, "leads nowhere", len(found.unresolved), [(link.name, link) for link in lost])
-    for warning in found.warnings:
-        out.warn(warning)
-
-
-def _show_links(session: Session, title: str, count: int, links: Sequence[tuple[str, NoteLink]]) -> None:
-    """A block of links: the other end once, then the places where the links stand."""
-    out = session.out
-    out.line(f"\n{out.style(f'{title} ({count})', 'bold')}")
-    by_name: dict[str, list[NoteLink]] = {}
-    for name, link in links:
-        by_name.setdefault(name, []).append(link)
-    for name, places in by_name.items():
-        at = dict.fromkeys((link.source, link.line) for link in places)
-        where = ", ".join(out.place(path, line, session.root) for path, line in at)
-        out.line(f"  {harmless(name)}  {out.style('at', 'dim')} {where}")
 
 
 @command("tags", short_help="Print all tags with the number of their notes.")

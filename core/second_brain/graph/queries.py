@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from second_brain.graph.facts import Complete
     from second_brain.graph.formulas import Signals
     from second_brain.graph.settings import Settings
+    from second_brain.index.catalog import LinkRow
     from second_brain.index.reader import Reader
 
 MOST = 50
@@ -85,14 +86,14 @@ class VaultMap:
 
 @dataclass(frozen=True, slots=True)
 class LinkFigures:
-    """Counts over all links.  `hubs`: the paths with most links from other notes, and how many; `unresolved`: the names that no
-    note bears, and how many links use each; both by (-count, name).
+    """Figures over all links.  `hubs`: the paths with most links from other notes, and how many; `unresolved`: the names that no
+    note bears, and where (path, line) they are linked to; both by (-count, name).
     """
 
     notes: int
     links: int
     hubs: tuple[tuple[str, int], ...]
-    unresolved: tuple[tuple[str, int], ...]
+    unresolved: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
     orphans: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
@@ -179,7 +180,7 @@ def link_figures(reader: Reader) -> LinkFigures:
         notes=len(paths),
         links=len(everything),
         hubs=tuple(sorted(into.items(), key=_most_first)[:HUBS]),
-        unresolved=_dead_names(row.target for row, target in everything if target is None),
+        unresolved=_dead(row for row, target in everything if target is None),
         orphans=tuple(path for path in paths if path not in linked),
     )
 
@@ -267,16 +268,17 @@ def _both_ways(reader: Reader) -> tuple[walks.Links, walks.Links]:
     return dict(enumerate(outgoing)), into
 
 
-def _dead_names(targets: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """How many links use each name, under its first spelling; case and Unicode form make no difference."""
+def _dead(rows: Iterable[LinkRow]) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
+    """Names with the places of their links, under the first spelling; case and Unicode form make no difference."""
     spellings: dict[str, str] = {}
-    counts: Counter[str] = Counter()
-    for target in targets:
-        name = linked_name(target) or target.strip()
+    places: dict[str, list[tuple[str, int]]] = {}
+    for row in rows:
+        name = linked_name(row.target) or row.target.strip()
         key = schema.tag_key(name)
         spellings.setdefault(key, name)
-        counts[key] += 1
-    return tuple(sorted(((spellings[key], count) for key, count in counts.items()), key=_most_first))
+        places.setdefault(key, []).append((row.source, row.line))
+    found = [(spellings[key], tuple(at)) for key, at in places.items()]
+    return tuple(sorted(found, key=lambda item: (-len(item[1]), item[0])))
 
 
 def _most_first(item: tuple[str, int]) -> tuple[int, str]:
