@@ -471,7 +471,7 @@ class SecondBrain:
         """The fields of `rag.status` and more (see `status.status`); read-only, no note text."""
         from second_brain.status import status  # noqa: PLC0415
 
-        return status(self.config, self.reader, self.vault)
+        return status(self.config, self.reader, self.vault, self.graph_settings)
 
     def health(self) -> dict[str, bool]:
         """The three keys of `rag.health` (see `status.health`)."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from second_brain.errors import EmbedderUnavailable, SecondBrainError
+from second_brain.graph.queries import edge_count
 from second_brain.index import catalog, checking, vectors, worker_file
 from second_brain.index.connection import real
 from second_brain.index.reader import open_reader
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     from second_brain.config import Config
     from second_brain.embedding import Embedder
     from second_brain.embedding.ollama import OllamaState
+    from second_brain.graph.settings import Settings as GraphSettings
     from second_brain.index.reader import Reader
     from second_brain.model import Scope
     from second_brain.vault.vault import Vault
 
 
-def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
+def status(config: Config, reader: Reader, vault: Vault, graph: GraphSettings) -> dict[str, Any]:
     """The 15 fields of `rag.status`, then ours.  Compares the vault's files with the index by size and time, reads none."""
     scan = vault.scan()
     with reader.snapshot():
@@ -37,6 +39,8 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
         # A running worker that finds nothing new says so itself, and leaves the index alone.
         last_sync = max(float(catalog.meta(reader, "last_sync") or 0), worker.get("last_sync") or 0.0)
         links = len(catalog.links(reader))
+        edges = edge_count(reader, graph)
+        built = float(catalog.meta(reader, "graph_built") or 0)
     return {
         "watch_enabled": config.watch_enabled,
         "watcher_state": "enabled" if config.watch_enabled else "disabled",
@@ -53,8 +57,8 @@ def status(config: Config, reader: Reader, vault: Vault) -> dict[str, Any]:
         "untracked_files": sum(1 for path in files if path not in known),
         "missing_files": sum(1 for path in known if path not in files),
         "graph_nodes": len(known),
-        "graph_edges": 0,
-        "graph_last_built": None,
+        "graph_edges": edges,
+        "graph_last_built": built if built and reader.scope.whole_vault else None,
         "notes": len(known),
         "links": links,
         "passages": total,

@@ -55,7 +55,7 @@ def related_(session: Session, *, target: str, top_k: int, svg: str | None, them
     """Print the notes that belong to a note, the strongest first, with the reasons.
 
     What counts is similar text (0.5), links (0.25), common tags (0.15) and notes that link to both (0.1); tags alone relate
-    nothing. --json prints exactly what the tool rag_related answers.
+    nothing. --json prints what the tool rag_related answers, and the reasons in words.
     """
     found = session.asking.related(target, top_k=top_k)
     if svg is not None:
@@ -286,16 +286,17 @@ def _write_picture(session: Session, file: str, theme: str, draw: Callable[[Any]
     if file == "-":
         session.out.line(draw(theme))
         return
+    if "\0" in file:
+        raise InvalidParameter("A file name holds no NUL.", hint="Name another file.", parameter="svg")
     place, config = Path(file), session.config
     vaults = (config.vault_path, *(entry.path for entry in config.vaults.values()))
     refuse_in_vault("The picture", place, vaults, way_out="name a file outside it", parameter="svg")
     picture = draw(theme)
     try:
         place.write_text(picture, encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    except OSError as error:
         raise InvalidParameter(
-            f"The picture cannot be written to {shown(place)}: {reason}.",
+            f"The picture cannot be written to {shown(place)}: {error.strerror or error}.",
             hint="Name a file in a folder that you may write to.",
             parameter="svg",
         ) from error

@@ -50,6 +50,7 @@ def _status_rows(session: Session, found: dict[str, Any]) -> Iterator[tuple[str,
     if not session.scope.scope.whole_vault:
         yield "scope", session.scope_text
     yield "notes", f"{found['notes']:,} indexed, {plural(found['links'], 'link')}"
+    yield "graph", f"{plural(found['graph_edges'], 'edge')} between notes"
     yield (
         "changes",
         f"{behind} since the last sync: {session.typable('second-brain sync')}"
