@@ -7,21 +7,29 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sys
 import time
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from measure import memory_mb
+from measure import memory_mb, milliseconds
+from second_brain.graph.queries import related_notes
+from second_brain.index import catalog
+from second_brain.index.schema import GRAPH_TABLES
 from second_brain.indexing.chunks import layout_for
+from second_brain.indexing.graph import bring_up_to_date
 from second_brain.indexing.indexer import Indexer
 from second_brain.indexing.preparing import Rules
 from second_brain.vault.changes import Batch
 from stage import opened
 
 if TYPE_CHECKING:
+    from second_brain.embedding import Embedder
+    from second_brain.index.writer import Writer
     from second_brain.indexing.indexer import Progress
+    from second_brain.service import SecondBrain
 
 
 def embed(vault: str, db: str, passages: str) -> dict[str, Any]:
@@ -68,6 +76,64 @@ def reconcile(vault: str, db: str, times: str) -> dict[str, Any]:
     return {"cpu_ms": median(cpu[1:]), "wall_ms": median(wall[1:])}
 
 
+def graph(vault: str, db: str, flags: str, times: str, hubs: str) -> dict[str, Any]:
+    """A graph from nothing, then after a change of each of some random notes and of the most linked ones."""
+    brain = opened(Path(vault), Path(db), **json.loads(flags))
+    figures = brain.link_figures()
+    settings = brain.graph_settings
+    with brain.embedders.lent() as embedder, brain.writer() as writer:
+        with writer.transaction() as connection:
+            for table in GRAPH_TABLES:
+                connection.execute(f"DELETE FROM {table}")
+            connection.execute("DELETE FROM meta WHERE key = 'graph_form'")
+        built = bring_up_to_date(writer, settings)
+        peak = memory_mb(os.getpid(), "VmHWM")
+        change = _Change(brain, writer, embedder)
+        with brain.reader.snapshot():
+            paths = sorted(catalog.paths(brain.reader))
+        random_ones = [change.of(path) for path in random.Random(1).sample(paths, int(times))]
+        hub_ones = [change.of(path) for path, _ in figures.hubs[: int(hubs)]]
+        pairs = writer.connection.execute("SELECT count(*) FROM neighbours").get
+    return {
+        "build_s": built.seconds,
+        "notes": built.notes,
+        "pairs": pairs,
+        "peak_mb": peak,
+        "random": [update for update, _ in random_ones],
+        "random_asked": [related for _, related in random_ones],
+        "hubs": [update for update, _ in hub_ones],
+        "hubs_asked": [related for _, related in hub_ones],
+    }
+
+
+class _Change:
+    """Changes notes as a person does, and times what follows for the graph."""
+
+    def __init__(self, brain: SecondBrain, writer: Writer, embedder: Embedder) -> None:
+        self._brain = brain
+        self._writer = writer
+        self._indexer = brain._indexer(brain.vault, writer, embedder, lambda _: None)
+        self._embedding = brain._embedding(writer, embedder, lambda _: None)
+
+    def of(self, path: str) -> tuple[float, float]:
+        """Milliseconds of the update, and of the first question about the note after it."""
+        file = self._brain.vault.absolute(path)
+        file.write_text(
+            f"{file.read_text('utf-8', 'replace')}\nA line about boats and stoves [[{path[:-3]}]]\n", "utf-8"
+        )
+        self._indexer.sync_file(path)
+        self._embedding.run()
+        update = milliseconds(lambda: bring_up_to_date(self._writer, self._brain.graph_settings))
+        reader, settings = self._brain.reader, self._brain.graph_settings
+        return update, milliseconds(lambda: related_notes(reader, settings, path))
+
+
+def map_(vault: str, db: str) -> dict[str, Any]:
+    """The peak of a process that makes the map."""
+    opened(Path(vault), Path(db)).map()
+    return {"peak_mb": memory_mb(os.getpid(), "VmHWM")}
+
+
 if __name__ == "__main__":
-    TASKS = {"embed": embed, "answer": answer, "reconcile": reconcile}
+    TASKS = {"embed": embed, "answer": answer, "reconcile": reconcile, "graph": graph, "map": map_}
     sys.stdout.write(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])) + "\n")

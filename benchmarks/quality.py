@@ -73,10 +73,10 @@ def _collection_floor(name: str) -> float:
         document = json.loads(line)
         row = (document["_id"], _bigrams(document.get("title") or ""), _bigrams(document["text"]))
         database.execute("insert into f values (?, ?, ?)", row)
-    judged = retrieval._qrels(folder / "qrels.tsv")  # noqa: SLF001 - one reader for both
+    judged = retrieval._qrels(folder / "qrels.tsv")
     scores = [
         retrieval.ndcg(_floor_ranked(database, query["text"]), relevant)
-        for query in retrieval._chosen(folder / "queries.jsonl", "odd")  # noqa: SLF001
+        for query in retrieval._chosen(folder / "queries.jsonl", "odd")
         if (relevant := judged.get(query["_id"]))
     ]
     database.close()

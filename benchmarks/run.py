@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import embedding
+import graph
 import indexing
 import latency
 import quality
@@ -42,6 +43,8 @@ BENCHMARKS: dict[str, Callable[[Stage], Iterator[Row]]] = {
     "best": latency.best,
     "schema": latency.schema,
     "memory": latency.memory,
+    "graph": graph.kept,
+    "graph-asked": graph.asked,
     "builtin-rate": embedding.rate,
     "builtin-memory": embedding.memory,
     "sketch": embedding.sketch,
