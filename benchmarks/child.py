@@ -112,8 +112,8 @@ class _Change:
     def __init__(self, brain: SecondBrain, writer: Writer, embedder: Embedder) -> None:
         self._brain = brain
         self._writer = writer
-        self._indexer = brain._indexer(brain.vault, writer, embedder, lambda _: None)
-        self._embedding = brain._embedding(writer, embedder, lambda _: None)
+        self._indexer = brain.keeper.indexer(brain.vault, writer, embedder, lambda _: None)
+        self._embedding = brain.keeper.embedding(writer, embedder, lambda _: None)
 
     def of(self, path: str) -> tuple[float, float]:
         """Milliseconds of the update, and of the first question about the note after it."""

@@ -5,25 +5,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from second_brain import memory
 from second_brain.errors import (
-    EmbedderUnavailable,
-    IndexUnavailable,
     InvalidParameter,
     VaultUnavailable,
 )
 from second_brain.model import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import contextlib
 
     from second_brain.config import Config
     from second_brain.embedding import Embedder
@@ -32,12 +28,10 @@ if TYPE_CHECKING:
     from second_brain.graph.settings import Settings as GraphSettings
     from second_brain.index.reader import Reader
     from second_brain.index.writer import Writer
-    from second_brain.indexing.embed import Embedding, EmbedReport
     from second_brain.indexing.freshness import Freshness
-    from second_brain.indexing.graph import GraphReport
-    from second_brain.indexing.indexer import Indexer, Progress, SyncReport
     from second_brain.indexing.worker import Listener
-    from second_brain.model import Layout, ParsedNote
+    from second_brain.keeping import Keeper, SyncOutcome
+    from second_brain.model import ParsedNote
     from second_brain.reading.links import NoteLinks
     from second_brain.reading.notes import NoteText
     from second_brain.search.answer import Answer
@@ -49,19 +43,6 @@ if TYPE_CHECKING:
     from second_brain.vault.notes_on_disk import NotesOnDisk
     from second_brain.vault.redaction import Redaction
     from second_brain.vault.vault import Vault
-
-
-def _silent(_: Progress) -> None:
-    """Tell nobody."""
-
-
-@dataclass(frozen=True, slots=True)
-class SyncOutcome:
-    """What a sync did: to the notes, to the vectors (None when they were not asked for), and to the graph."""
-
-    notes: SyncReport
-    vectors: EmbedReport | None
-    graph: GraphReport
 
 
 class SecondBrain:
@@ -120,8 +101,9 @@ class SecondBrain:
         if self._freshness is None:
             from second_brain.indexing.freshness import Freshness  # noqa: PLC0415
             from second_brain.indexing.preparing import Rules  # noqa: PLC0415
+            from second_brain.keeping import wanted_layout  # noqa: PLC0415
 
-            rules = Rules(self.redaction, self._wanted_layout(), self.config.inline_tags)
+            rules = Rules(self.redaction, wanted_layout(self.config), self.config.inline_tags)
             self._freshness = Freshness(self.config.db_path, self.fresh_vault, rules)
         return self._freshness
 
@@ -162,6 +144,24 @@ class SecondBrain:
                 )
                 self._embedders = Embedders(spec, self._given_embedder)
             return self._embedders
+
+    @property
+    def graph_settings(self) -> GraphSettings:
+        """How notes are compared."""
+        from second_brain.graph.settings import Settings  # noqa: PLC0415
+
+        return Settings(
+            knn_k=self.config.graph_knn_k,
+            semantic_min=self.config.graph_semantic_min,
+            min_edge_score=self.config.graph_min_edge_score,
+            weight_semantic=self.config.graph_weight_semantic,
+            weight_link=self.config.graph_weight_link,
+            weight_tag=self.config.graph_weight_tag,
+            weight_comention=self.config.graph_weight_comention,
+            comention_cap=self.config.graph_comention_cap,
+            comention_max_fanout=self.config.graph_comention_max_fanout,
+            enabled=self.config.graph_enabled,
+        )
 
     def embedder_for(self, fingerprint: str) -> Embedder | None:
         """The embedder that made the vectors of *fingerprint*, if it can be had."""
@@ -308,153 +308,26 @@ class SecondBrain:
 
     # -- keeping current --------------------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def writer(self, *, rebuild_damaged: bool = False) -> Iterator[Writer]:
-        """The one writer of the index, for as long as the block runs."""
-        from second_brain.index.opening import writing  # noqa: PLC0415
-
-        with writing(self.config.db_path, rebuild_damaged=rebuild_damaged) as writer:
-            yield writer
-
-    def _indexer(self, vault: Vault, writer: Writer, embedder: Embedder, report: Callable[[Progress], None]) -> Indexer:
-        from second_brain.indexing.indexer import Indexer  # noqa: PLC0415
-        from second_brain.indexing.preparing import Rules  # noqa: PLC0415
-
-        rules = Rules(self.redaction, self._first_layout(embedder), self.config.inline_tags)
-        return Indexer(vault, writer, rules, report=report)
-
-    def _first_layout(self, embedder: Embedder) -> Layout:
-        """How notes are cut while the index has no model.
-
-        An Ollama is not asked: words never wait for it.  The size that is wished for is what most of its models take; one that
-        takes less has the notes cut again, from their stored text, before the first of them is embedded.
-        """
-        from second_brain.indexing.chunks import layout_for  # noqa: PLC0415
-
-        wanted = self._wanted_layout()
-        if self._given_embedder is None and self.config.embedder_kind() == "ollama":
-            return wanted
-        try:
-            return layout_for(wanted.size, wanted.overlap, embedder.max_words)
-        except EmbedderUnavailable:
-            return wanted
-
-    def _wanted_layout(self) -> Layout:
-        from second_brain.indexing.chunks import layout_for  # noqa: PLC0415
-
-        return layout_for(self.config.chunk_size, self.config.chunk_overlap, self.config.chunk_size)
-
-    def _embedding(self, writer: Writer, embedder: Embedder, report: Callable[[Progress], None]) -> Embedding:
-        from second_brain.indexing.embed import Embedding  # noqa: PLC0415
-
-        return Embedding(writer, embedder, self._wanted_layout(), inline_tags=self.config.inline_tags, report=report)
-
-    def sync(
-        self,
-        mode: str = "incremental",
-        *,
-        file_path: str | None = None,
-        embed: bool = True,
-        report: Callable[[Progress], None] = _silent,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> SyncOutcome:
-        """Bring the index up to date: "full", "incremental" or one "file"; then embed what is waiting.
-
-        Raises `InvalidParameter` for another mode or a missing *file_path*, `WriterBusy`, `VaultUnavailable`,
-        `IndexUnavailable`.  An embedder that fails stops nothing else; the outcome says so.  *should_stop* is asked ten times a
-        second.
-        """
-        if mode not in {"full", "incremental", "file"}:
-            raise InvalidParameter(
-                f"There is no sync mode {mode!r}.", parameter="mode", options=("full", "incremental", "file")
-            )
-        if (mode == "file") != (file_path is not None):
-            raise InvalidParameter(
-                "The mode 'file' and a file path go together.",
-                hint="Use: sync --mode file --file-path PATH",
-                parameter="file_path",
-            )
-        self.require_whole_vault("sync")
-        vault = self.fresh_vault()  # first: without one no empty index is left behind
-        memory.use_one_heap()
-        with self.embedders.lent(threads=2) as embedder, self.writer(rebuild_damaged=mode == "full") as writer:
-            indexer = self._indexer(vault, writer, embedder, report)
-            if file_path is not None:
-                notes = indexer.sync_file(file_path)
-            else:
-                notes = indexer.sync(full=mode == "full", should_stop=should_stop)
-            vectors = (
-                self._embedding(writer, embedder, report).run(should_stop) if embed and not notes.stopped else None
-            )
-            graph = self._update_graph(writer, should_stop)
-        return SyncOutcome(notes, vectors, graph)
-
-    def _update_graph(self, writer: Writer, should_stop: Callable[[], bool]) -> GraphReport:
-        from second_brain.indexing.graph import GraphReport, bring_up_to_date  # noqa: PLC0415
-
-        if not self.config.graph_enabled:
-            return GraphReport()
-        return bring_up_to_date(writer, self.graph_settings, should_stop)
-
     @property
-    def graph_settings(self) -> GraphSettings:
-        """How notes are compared."""
-        from second_brain.graph.settings import Settings  # noqa: PLC0415
+    def keeper(self) -> Keeper:
+        """What writes the index."""
+        from second_brain.keeping import Keeper  # noqa: PLC0415
 
-        return Settings(
-            knn_k=self.config.graph_knn_k,
-            semantic_min=self.config.graph_semantic_min,
-            min_edge_score=self.config.graph_min_edge_score,
-            weight_semantic=self.config.graph_weight_semantic,
-            weight_link=self.config.graph_weight_link,
-            weight_tag=self.config.graph_weight_tag,
-            weight_comention=self.config.graph_weight_comention,
-            comention_cap=self.config.graph_comention_cap,
-            comention_max_fanout=self.config.graph_comention_max_fanout,
-            enabled=self.config.graph_enabled,
-        )
+        return Keeper(self.config, self.fresh_vault, self.redaction, self.embedders, self.graph_settings)
 
-    def watch(
-        self,
-        stop: threading.Event,
-        listener: Listener,
-        *,
-        embed: bool = True,
-        report: Callable[[Progress], None] = _silent,
-    ) -> None:
-        """Keep the index current until *stop* is set; see `indexing.worker`.
+    def writer(self, *, rebuild_damaged: bool = False) -> contextlib.AbstractContextManager[Writer]:
+        """See `keeping.Keeper.writer`."""
+        return self.keeper.writer(rebuild_damaged=rebuild_damaged)
 
-        An index that is deleted or replaced meanwhile is built anew.
-        """
-        while not stop.is_set():
-            try:
-                self._watch(stop, listener, report, embed=embed)
-            except IndexUnavailable as error:
-                if not error.replaced:
-                    raise
-                listener.trouble(f"{error.message} A new one is built.")
+    def sync(self, mode: str = "incremental", **options: Any) -> SyncOutcome:
+        """See `keeping.Keeper.sync`; raises `InvalidParameter` under a scope."""
+        self.require_whole_vault("sync")
+        return self.keeper.sync(mode, **options)
 
-    def _watch(
-        self, stop: threading.Event, listener: Listener, report: Callable[[Progress], None], *, embed: bool
-    ) -> None:
-        """Keep one database file current until *stop* is set or it is there no more."""
-        from second_brain.indexing.worker import Worker  # noqa: PLC0415
-
+    def watch(self, stop: threading.Event, listener: Listener, **options: Any) -> None:
+        """See `keeping.Keeper.watch`; raises `InvalidParameter` under a scope."""
         self.require_whole_vault("watch")
-        vault = self.fresh_vault()
-        memory.use_one_heap()
-        with self.embedders.lent() as embedder, self.writer() as writer:
-            indexer = self._indexer(vault, writer, embedder, report)
-            embedding = self._embedding(writer, embedder, report) if embed else None
-            worker = Worker(
-                indexer,
-                embedding,
-                fresh_vault=self.fresh_vault,
-                update_graph=lambda: self._update_graph(writer, stop.is_set),
-                listener=listener,
-                poll_s=self.config.poll_seconds,
-            )
-            worker.run(stop)
+        self.keeper.watch(stop, listener, **options)
 
     def require_whole_vault(self, what: str) -> None:
         """Raises `InvalidParameter` under a scope: writing (*what*) concerns the whole vault, and tells of it."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from second_brain.cli.session import Session
     from second_brain.indexing.indexer import Progress
-    from second_brain.service import SyncOutcome
+    from second_brain.keeping import SyncOutcome
 
 _SHOWN_ERRORS = 20
 

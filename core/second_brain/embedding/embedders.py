@@ -25,6 +25,11 @@ class Embedders:
         self._kept: dict[str, Embedder] = {}
         self._lock = threading.Lock()
 
+    @property
+    def ask_a_server(self) -> bool:
+        """True when only a server tells what the configured embedder takes."""
+        return self._given is None and self._spec.kind == "ollama"
+
     def configured(self, *, threads: int = 1) -> Embedder:
         """A new embedder as configured, loaded when it is first asked."""
         return self._given or make_embedder(replace(self._spec, threads=threads))

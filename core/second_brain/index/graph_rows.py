@@ -17,6 +17,9 @@ from second_brain.index.schema import FIRST_VERSION_MODEL
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+Connection = apsw.Connection
+"""The name of it for those who compute what is to be written, and know no SQLite."""
+
 _VERSION = "1"
 """Raise it when other neighbours come of the same notes."""
 

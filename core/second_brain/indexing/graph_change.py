@@ -15,11 +15,10 @@ from second_brain.index.graph_rows import GraphChange
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    import apsw
     from numpy.typing import NDArray
 
     from second_brain.graph.settings import Settings
-    from second_brain.index.graph_rows import NoteModel
+    from second_brain.index.graph_rows import Connection, NoteModel
 
     Vector = bytes | NDArray[np.float32]
 
@@ -37,7 +36,7 @@ class Due:
 
 
 def change_of(
-    connection: apsw.Connection,
+    connection: Connection,
     model: NoteModel | None,
     settings: Settings,
     due: Due,
@@ -69,18 +68,18 @@ def change_of(
     )
 
 
-def _bearers(connection: apsw.Connection, model: NoteModel | None, bodies: Collection[bytes]) -> set[str]:
+def _bearers(connection: Connection, model: NoteModel | None, bodies: Collection[bytes]) -> set[str]:
     return set(graph_vectors.bearers(connection, model, bodies).values()) if model else set()
 
 
 def _reduced(
-    connection: apsw.Connection, model: NoteModel | None, bodies: Collection[bytes], docs: Collection[int]
+    connection: Connection, model: NoteModel | None, bodies: Collection[bytes], docs: Collection[int]
 ) -> dict[str, NDArray[np.float32] | None]:
     return graph_vectors.without(connection, model, bodies, docs) if model else {}
 
 
 def _matrix(
-    connection: apsw.Connection, model: NoteModel | None, paths: Sequence[str], reduced: Mapping[str, Vector | None]
+    connection: Connection, model: NoteModel | None, paths: Sequence[str], reduced: Mapping[str, Vector | None]
 ) -> NDArray[np.float32]:
     """A row for each of *paths*; see `graph_vectors.unit_rows`."""
     if model is None:
@@ -90,7 +89,7 @@ def _matrix(
 
 
 def _stale(
-    connection: apsw.Connection,
+    connection: Connection,
     settings: Settings,
     paths: Sequence[str],
     matrix: NDArray[np.float32],
