@@ -68,7 +68,6 @@ def graph_dump(db_path):
             "notes": dict(connection.execute("SELECT path, hex(vector) FROM graph_nodes")),
             "neighbours": {(path_of[node], path_of[other]): cosine for node, other, cosine in rows},
             "waiting": connection.execute("SELECT path FROM graph_changed").fetchall(),
-            "boilerplate": connection.execute("SELECT hex(body_hash) FROM boilerplate ORDER BY body_hash").fetchall(),
             "form": connection.execute("SELECT value FROM meta WHERE key = 'graph_form'").get,
         }
     finally:
@@ -90,7 +89,7 @@ def _embeddings(connection):
 def _chunks(connection, path_of):
     rows = connection.execute(
         "SELECT c.doc, l.size, l.overlap, c.ordinal, c.heading_path, c.start, c.stop, c.start_line, c.end_line,"
-        " c.first_token, c.last_token, c.prefix, hex(c.text_hash), hex(c.body_hash) FROM chunks c JOIN layouts l ON l.id = c.layout"
+        " c.first_token, c.last_token, c.prefix, hex(c.text_hash), hex(c.lines) FROM chunks c JOIN layouts l ON l.id = c.layout"
         " ORDER BY c.doc, l.size, l.overlap, c.ordinal"
     )
     return _grouped((path_of[doc], *rest) for doc, *rest in rows)

@@ -87,6 +87,11 @@ def test_a_scope_has_the_graph_of_its_notes_alone(vaults, scope):
     assert any(step["path"] and len(step["path"]) > 2 for step in found["connections"])
 
 
+def _reduced(vault):
+    with vault.reader() as reader:
+        return indexed.boilerplate.reduced(reader.connection, indexed.graph_rows.note_model(reader.connection))
+
+
 @pytest.mark.parametrize("leak", ["stored neighbours", "boilerplate of all", "links of all"])
 def test_the_comparison_catches_a_leak(vaults, leak, monkeypatch):
     mixed, alone = vaults
@@ -95,11 +100,9 @@ def test_the_comparison_catches_a_leak(vaults, leak, monkeypatch):
         monkeypatch.setattr(indexed, "_is_stored", lambda reader, model, settings: True)
         monkeypatch.setattr(scopes, "GRAPH_TABLES", ())
     elif leak == "boilerplate of all":
-        with mixed.reader() as reader:
-            model = indexed.graph_rows.note_model(reader.connection)
-            everywhere = indexed.graph_vectors.boilerplate(reader.connection, model)
+        everywhere = _reduced(mixed)
         assert everywhere
-        monkeypatch.setattr(indexed.graph_vectors, "boilerplate", lambda connection, model: everywhere)
+        monkeypatch.setattr(indexed.boilerplate, "reduced", lambda connection, model: everywhere)
     else:
         monkeypatch.setattr(scopes, "NOTE_TABLES", ())
     try:

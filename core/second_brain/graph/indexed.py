@@ -14,7 +14,7 @@ import numpy as np
 from second_brain.graph import neighbours
 from second_brain.graph.facts import Complete
 from second_brain.graph.neighbours import Lists
-from second_brain.index import catalog, graph_rows, graph_vectors
+from second_brain.index import boilerplate, catalog, graph_rows, graph_vectors
 from second_brain.network import network_of
 
 if TYPE_CHECKING:
@@ -182,12 +182,7 @@ def _is_stored(reader: Reader, model: NoteModel, settings: Settings) -> bool:
 def _matrix(reader: Reader, model: NoteModel, reduced: Mapping[str, bytes | None] | None) -> Matrix:
     """A unit vector per visible note; which of them are *reduced* is told by the visible passages unless it is known."""
     vectors: dict[str, Any] = dict(graph_vectors.of_notes(reader.connection, model))
-    if reduced is None:
-        bodies = graph_vectors.boilerplate(reader.connection, model)
-        docs = graph_vectors.docs(reader.connection)
-        vectors.update(graph_vectors.without(reader.connection, model, bodies, set(docs.values())))
-    else:
-        vectors.update(reduced)
+    vectors.update(boilerplate.reduced(reader.connection, model) if reduced is None else reduced)
     return graph_vectors.unit_rows([vectors.get(path) for path in places_of(reader).paths], model.dim)
 
 

@@ -44,7 +44,6 @@ class GraphChange:
     gone: Collection[str]
     reduced: Mapping[str, bytes]
     lists: Mapping[str, Sequence[tuple[str, float]]]
-    boilerplate: frozenset[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +94,8 @@ def known(connection: apsw.Connection) -> set[str]:
     return {path for (path,) in connection.execute("SELECT path FROM graph_nodes")}
 
 
-def boilerplate(connection: apsw.Connection) -> frozenset[bytes]:
-    """The boilerplate that the stored graph leaves out."""
-    return frozenset(body for (body,) in connection.execute("SELECT body_hash FROM boilerplate"))
-
-
 def reduced(connection: apsw.Connection, paths: Collection[str] | None = None) -> dict[str, bytes | None]:
-    """The vectors, by path, of the notes (all, or those of *paths*) that have boilerplate; None for one with nothing else."""
+    """The vectors, by path, of the notes (all, or those of *paths*) whose vector is not that of the whole note; None for one without."""
     sql = "SELECT path, vector FROM graph_nodes WHERE vector IS NOT NULL"
     values: tuple[Any, ...] = ()
     if paths is not None:
@@ -173,8 +167,6 @@ def apply(connection: apsw.Connection, change: GraphChange) -> None:
         "UPDATE graph_nodes SET vector = ? WHERE path = ?", [(vector, path) for path, vector in change.reduced.items()]
     )
     _put_lists(connection, change.lists)
-    connection.execute("DELETE FROM boilerplate")
-    connection.executemany("INSERT INTO boilerplate VALUES(?)", [(body,) for body in sorted(change.boilerplate)])
     connection.executemany("DELETE FROM graph_changed WHERE path = ?", [(path,) for path in change.looked_at])
     schema.set_meta(connection, FORM, change.form)
     schema.set_meta(connection, BUILT, str(change.built))

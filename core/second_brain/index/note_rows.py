@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from second_brain.index import vector_rows
+from second_brain.index.line_marks import line_marks
 from second_brain.index.schema import NOTE_TABLES, hash_of, tag_key, value_key
 from second_brain.index.term_batch import TermsBuilder, pack_fields
 from second_brain.index.terms import placed_terms, position_starts, term_names
@@ -112,7 +113,7 @@ _FILE = (
 _TAG = "INSERT OR IGNORE INTO tags(path, tag, source, key) VALUES(?, ?, ?, ?)"
 _CHUNK = (
     "INSERT INTO chunks(doc, layout, ordinal, heading_path, start, stop, start_line, end_line, first_token, last_token,"
-    " prefix, text_hash, body_hash) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " prefix, text_hash, lines) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
@@ -211,7 +212,7 @@ def _chunk_rows(doc: int, layout: int, chunks: Sequence[Chunk], before: Mapping[
             before[chunk.end] - 1,
             chunk.embedded[: len(chunk.embedded) - len(chunk.text)],
             hash_of(chunk.embedded),
-            hash_of(chunk.text),
+            line_marks(chunk.text),
         )
         for chunk in chunks
     ]

@@ -17,6 +17,7 @@ import apsw
 
 from second_brain.errors import OutOfDate
 from second_brain.index.connection import corrupt
+from second_brain.index.line_marks import line_marks
 from second_brain.index.text import fold
 from second_brain.model import linked_name
 
@@ -92,7 +93,7 @@ CREATE TABLE IF NOT EXISTS texts(doc INTEGER PRIMARY KEY, text TEXT NOT NULL, ex
 CREATE TABLE IF NOT EXISTS chunks(id INTEGER PRIMARY KEY, doc INTEGER NOT NULL, layout INTEGER NOT NULL,
     ordinal INTEGER NOT NULL, heading_path TEXT NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
     start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_token INTEGER NOT NULL, last_token INTEGER NOT NULL,
-    prefix TEXT NOT NULL, text_hash BLOB NOT NULL, body_hash BLOB);
+    prefix TEXT NOT NULL, text_hash BLOB NOT NULL, lines BLOB);
 CREATE UNIQUE INDEX IF NOT EXISTS chunks_doc ON chunks(doc, layout, ordinal);
 CREATE TABLE IF NOT EXISTS layouts(id INTEGER PRIMARY KEY, size INTEGER NOT NULL, overlap INTEGER NOT NULL,
     UNIQUE(size, overlap));
@@ -112,19 +113,15 @@ CREATE TABLE IF NOT EXISTS neighbours(node INTEGER NOT NULL, other INTEGER NOT N
     PRIMARY KEY(node, other)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS neighbours_other ON neighbours(other);
 CREATE TABLE IF NOT EXISTS graph_changed(path TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS boilerplate(body_hash BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 
-INDEXES_ON_ADDED = """
-CREATE INDEX IF NOT EXISTS links_key ON links(key);
-CREATE INDEX IF NOT EXISTS chunks_body ON chunks(layout, body_hash, doc);
-"""
-"""Indexes on columns that older databases get first."""
+INDEX_OF_LINKS = "CREATE INDEX IF NOT EXISTS links_key ON links(key)"
+"""On a column that older databases get first."""
 
 NOTE_TABLES = ("frontmatter", "names", "headings", "anchors", "tasks", "links", "texts", "chunks")
 """Tables with one or more rows per note, keyed by `doc`."""
 
-GRAPH_TABLES = ("graph_nodes", "neighbours", "graph_changed", "boilerplate")
+GRAPH_TABLES = ("graph_nodes", "neighbours", "graph_changed")
 """What the graph of the whole vault knows."""
 
 OVERLAY = "fresh"
@@ -263,30 +260,30 @@ def _to_version_2(connection: apsw.Connection) -> None:
 
 
 def _to_version_3(connection: apsw.Connection) -> None:
-    """What the graph needs: the names that links use, the texts of passages alone, and tables of its own."""
+    """What the graph needs: the names that links use, the lines of passages, and tables of its own."""
     connection.execute(OWN_TABLES)
     _add_columns(connection, "links", {"key": "TEXT NOT NULL DEFAULT ''"})
-    _add_columns(connection, "chunks", {"body_hash": "BLOB"})
+    _add_columns(connection, "chunks", {"lines": "BLOB"})
     links: list[Any] = connection.execute("SELECT doc, ordinal, target FROM links").fetchall()
     connection.executemany(
         "UPDATE links SET key = ? WHERE doc = ? AND ordinal = ?",
         ((link_key(target), doc, ordinal) for doc, ordinal, target in links),
     )
-    _backfill_body_hashes(connection)
-    connection.execute(INDEXES_ON_ADDED)
+    _backfill_lines(connection)
+    connection.execute(INDEX_OF_LINKS)
     connection.execute("INSERT OR IGNORE INTO graph_changed(path) SELECT path FROM files")
     set_meta(connection, "index_schema_version", "3")
 
 
-def _backfill_body_hashes(connection: apsw.Connection) -> None:
+def _backfill_lines(connection: apsw.Connection) -> None:
     chunks: list[Any] = connection.execute(
-        "SELECT id, doc, start, stop FROM chunks WHERE body_hash IS NULL ORDER BY doc"
+        "SELECT id, doc, start, stop FROM chunks WHERE lines IS NULL ORDER BY doc"
     ).fetchall()
     doc, text = -1, ""
     for number, owner, start, stop in chunks:
         if owner != doc:
             doc, text = owner, connection.execute("SELECT text FROM texts WHERE doc = ?", (owner,)).get or ""
-        connection.execute("UPDATE chunks SET body_hash = ? WHERE id = ?", (hash_of(text[start:stop]), number))
+        connection.execute("UPDATE chunks SET lines = ? WHERE id = ?", (line_marks(text[start:stop]), number))
 
 
 def _backfill_tags(connection: apsw.Connection) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from second_brain.graph import neighbours
-from second_brain.index import graph_rows, graph_vectors
+from second_brain.index import boilerplate, graph_rows, graph_vectors
 from second_brain.index.graph_rows import GraphChange
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from second_brain.graph.settings import Settings
     from second_brain.index.graph_rows import Connection, NoteModel
 
-    Vector = bytes | NDArray[np.float32]
+    Vector = NDArray[np.float32]
 
 BLOCK = 512
 """So many lists are computed between two pulses."""
@@ -43,39 +43,31 @@ def change_of(
     pulse: Callable[[], None],
 ) -> GraphChange:
     """What to write so that the stored graph is that of the notes now; *pulse* is called about every tenth of a second."""
-    docs = graph_vectors.docs(connection)
+    paths = sorted(graph_vectors.docs(connection))
     known = graph_rows.known(connection)
-    boilerplate = graph_vectors.boilerplate(connection, model) if model else frozenset()
-    others = boilerplate ^ graph_rows.boilerplate(connection)
-    looked_at = due.marked | (docs.keys() | known if due.anew else _bearers(connection, model, others))
-    reduced = _reduced(connection, model, boilerplate, [docs[path] for path in looked_at & docs.keys()])
+    reduced = boilerplate.reduced(connection, model) if model else {}
     pulse()
-    paths = sorted(docs)
-    vectors: dict[str, Vector | None] = {
-        path: vector for path, vector in graph_rows.reduced(connection).items() if path not in looked_at
-    }
-    vectors.update(reduced)
-    matrix = _matrix(connection, model, paths, vectors)
+    differing = _differing(reduced, graph_rows.reduced(connection))
+    there = set(paths)
+    looked_at = due.marked | differing | (there | known if due.anew else set())
+    matrix = _matrix(connection, model, paths, reduced)
     rows = np.arange(len(paths)) if due.anew else _stale(connection, settings, paths, matrix, looked_at)
     return GraphChange(
         form=due.form,
         built=time.time(),
         looked_at=looked_at,
-        gone=looked_at - docs.keys(),
-        reduced={path: b"" if vector is None else vector.tobytes() for path, vector in reduced.items()},
+        gone=looked_at - there,
+        reduced={
+            path: b"" if vector is None else vector.tobytes() for path, vector in reduced.items() if path in looked_at
+        },
         lists=_lists(settings, paths, matrix, rows, pulse),
-        boilerplate=boilerplate,
     )
 
 
-def _bearers(connection: Connection, model: NoteModel | None, bodies: Collection[bytes]) -> set[str]:
-    return set(graph_vectors.bearers(connection, model, bodies).values()) if model else set()
-
-
-def _reduced(
-    connection: Connection, model: NoteModel | None, bodies: Collection[bytes], docs: Collection[int]
-) -> dict[str, NDArray[np.float32] | None]:
-    return graph_vectors.without(connection, model, bodies, docs) if model else {}
+def _differing(now: Mapping[str, Vector | None], before: Mapping[str, bytes | None]) -> set[str]:
+    """The paths whose reduced vectors are others than before."""
+    told = {path: vector.tobytes() if vector is not None else None for path, vector in now.items()}
+    return {path for path in now.keys() | before.keys() if told.get(path, b"whole") != before.get(path, b"whole")}
 
 
 def _matrix(

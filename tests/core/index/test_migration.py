@@ -329,10 +329,9 @@ def test_an_index_of_the_version_before_the_graph_gets_what_a_new_one_has(tmp_pa
     connection = apsw.Connection(str(vault.db))
     for statement in (
         "DROP INDEX links_key",
-        "DROP INDEX chunks_body",
         "ALTER TABLE links DROP COLUMN key",
-        "ALTER TABLE chunks DROP COLUMN body_hash",
-        *(f"DROP TABLE {table}" for table in ("graph_nodes", "neighbours", "graph_changed", "boilerplate")),
+        "ALTER TABLE chunks DROP COLUMN lines",
+        *(f"DROP TABLE {table}" for table in ("graph_nodes", "neighbours", "graph_changed")),
         "UPDATE meta SET value = '2' WHERE key = 'index_schema_version'",
     ):
         connection.execute(statement)
