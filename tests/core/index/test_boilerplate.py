@@ -12,8 +12,8 @@ from second_brain.model import Layout
 from stub_embedder import StubEmbedder
 
 OWN = ["boat", "sail", "oar", "harbour", "tide", "rope", "knot", "lamp", "stove", "tea"]
-FOOTER = (
-    "## Navigation\n\n" + "\n".join(f"Go back to the {place} of the house" for place in ("roof", "door", "yard")) + "\n"
+FOOTER = "## Navigation\n\n" + "\n".join(
+    " ".join(f"{word}{line}" for word in ("back", "over", "roof", "garden", "house")) for line in "abc"
 )
 
 
@@ -65,8 +65,8 @@ def test_what_small_notes_have_in_common_is_taken_off(tmp_path):
 
     bare, _ = _reduced(tmp_path / "bare", {f"{word}.md": _own(word) for word in OWN} | {"x.md": ""}, size=300)
     assert not bare
-    assert likeness(whole) > 0.4
-    assert abs(likeness(found)) < 0.2
+    assert likeness(whole) > 0.25
+    assert abs(likeness(found)) < likeness(whole) / 3
 
 
 def test_headings_that_many_notes_have_change_nothing(tmp_path):
