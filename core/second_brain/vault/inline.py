@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from second_brain.model import Link, LinkKind
 from second_brain.vault.tags import INLINE_TAG, tag_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _OPENER = re.compile(r"\\[!-/:-@\[-`{}~]|`+|%%|<!--|<(?=[a-zA-Z/?!])|\$\$?|!?\[|(?<!\S)#")
 _WIKILINK = re.compile(r"\[\[([^\[\]|\n]+?)?(?:\\?\|((?:[^\[\]\n]|\](?!\])|\[(?!\[)){0,2000}))?\]\]")
@@ -39,20 +43,28 @@ def property_links(lines: list[str]) -> list[Link]:
 
     The line of a link is that of its key; so is the column, 0 when the link itself stands further down.
     """
-    found: list[Link] = []
+    return [
+        Link(link.target, link.kind, key, link.column if link.line == key else 0, link.text)
+        for link, key in placed_property_links(lines)
+    ]
+
+
+def placed_property_links(lines: Sequence[str]) -> Iterator[tuple[Link, int]]:
+    """The links in the *lines* of a frontmatter where they really stand, each with the line of its key."""
     key_line = 1
     for number, line in enumerate(lines, 1):
-        if line[:1] not in ("", " ", "\t", "-", "#"):
+        if begins_property(line):
             key_line = number
         if "[" not in line or line.lstrip().startswith("#"):
             continue
         here: list[Link] = []
-        scan(line.replace("`", " "), key_line, here, None)
-        found.extend(
-            Link(link.target, LinkKind.PROPERTY, key_line, link.column if number == key_line else 0, link.text)
-            for link in here
-        )
-    return found
+        scan(line.replace("`", " "), number, here, None)
+        yield from ((Link(link.target, LinkKind.PROPERTY, number, link.column, link.text), key_line) for link in here)
+
+
+def begins_property(line: str) -> bool:
+    """True for a line of a frontmatter that begins with a key."""
+    return line[:1] not in ("", " ", "\t", "-", "#")
 
 
 class _Run:
