@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from second_brain.indexing.worker import Listener
     from second_brain.model import Layout, ParsedNote
     from second_brain.reading.links import NoteLinks
+    from second_brain.reading.mentions import Mentions
     from second_brain.reading.notes import NoteText
     from second_brain.search.answer import Answer
     from second_brain.search.engine import Tools
@@ -211,6 +212,14 @@ class SecondBrain:
         from second_brain.reading.links import links_of  # noqa: PLC0415
 
         return links_of(self.reader, target)
+
+    def mentions(self, name: str, **options: Any) -> Mentions:
+        """See `reading.mentions.find_mentions`; folders to skip and endings of names are the configured ones unless given."""
+        from second_brain.reading.mentions import find_mentions  # noqa: PLC0415
+
+        options.setdefault("skip_folders", self.config.skip_folders)
+        options.setdefault("name_endings", self.config.name_endings)
+        return find_mentions(self.reader, name, **options)
 
     def notes(self) -> int:
         """How many notes can be seen."""

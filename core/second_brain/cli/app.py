@@ -24,6 +24,7 @@ _COMMANDS = {
     "query": "finding",
     "read": "notes",
     "links": "notes",
+    "mentions": "mentions",
     "tags": "notes",
     "folders": "notes",
     "init": "configuring",

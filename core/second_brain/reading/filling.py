@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 SHARE = 4
 """One note takes at most this part of the budget when not everything fits."""
 
-_MISSES = 12
+_MISSES = 5
 """A folder has had its turn when so many of its notes in a row found no room."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Protocol):
     """A note with so many mentions, whose excerpts cost `least` tokens or more in all."""
 
-    path: str
-    mentions: int
-    least: int
+    @property
+    def path(self) -> str: ...  # noqa: D102 - said above
+    @property
+    def total(self) -> int: ...  # noqa: D102
+    @property
+    def least(self) -> int: ...  # noqa: D102
 
 
 def fill(notes: Sequence[Listed], costs: Costs, budget: int) -> dict[str, int]:
@@ -38,7 +40,7 @@ def fill(notes: Sequence[Listed], costs: Costs, budget: int) -> dict[str, int]:
     A note ends at the first excerpt that would take it above its cap, a quarter of the budget or an even share of it, whichever is
     more, or the whole above the budget.
     """
-    ranked = sorted(notes, key=lambda note: (-note.mentions, note.path))
+    ranked = sorted(notes, key=lambda note: (-note.total, note.path))
     if _fits(ranked, costs, budget):
         return {note.path: len(costs(note.path)) for note in notes}
     cap = max(budget / SHARE, budget / len(notes))

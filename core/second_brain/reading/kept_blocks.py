@@ -1,18 +1,29 @@
-"""The blocks of the notes whose mentions were shown last, kept between calls."""
+"""The structure of notes that were looked into, kept between calls.
+
+What is kept is keyed by the number of a note, which a changed text never has again.
+"""
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from second_brain.index import catalog
 from second_brain.reading.note_blocks import NoteBlocks
+from second_brain.vault import head
+from second_brain.vault.blocks import BlockScanner
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from second_brain.index.reader import Reader
 
 MOST = 3_000_000
 """Characters of all texts that are kept; their structure takes a few times as many bytes."""
+
+MOST_RUNS = 30_000
+"""Notes of which the places of running text are kept; a few hundred bytes each."""
 
 
 def blocks_of(reader: Reader, doc: int) -> NoteBlocks:
@@ -21,6 +32,18 @@ def blocks_of(reader: Reader, doc: int) -> NoteBlocks:
         reader.held["blocks"] = _Kept()
     kept: _Kept = reader.held["blocks"]
     return kept.of(reader, doc)
+
+
+def runs_of(reader: Reader, doc: int, text: str) -> Sequence[tuple[int, int]]:
+    """Where the note number *doc*, whose text is *text*, has running text: index ranges of its lines, in order."""
+    kept: dict[int, array[int]] = reader.held.setdefault("runs", {})
+    if doc not in kept:
+        while len(kept) >= MOST_RUNS:
+            del kept[next(iter(kept))]
+        runs = sorted(BlockScanner(text.split("\n"), head.end_line(text)).runs)
+        kept[doc] = array("i", [index for run in runs for index in run])
+    flat = kept[doc]
+    return list(zip(flat[::2], flat[1::2], strict=True))
 
 
 class _Kept:

@@ -5,21 +5,18 @@ All comes from one state of the index: the stored texts are the very ones whose 
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from second_brain.errors import Ambiguous, NotFound
 from second_brain.index import catalog
 from second_brain.index.resolve import readings, resolve
-from second_brain.model import LinkKind
 from second_brain.network import network_of
 from second_brain.reading.excerpts import excerpts_of
-from second_brain.reading.filling import Listed, fill, fill_in_order
+from second_brain.reading.filling import fill, fill_in_order
 from second_brain.reading.going_on import Cursor, Next, Place, cursor_of, place_of
 from second_brain.reading.kept_blocks import blocks_of
-from second_brain.reading.trimming import Mention
+from second_brain.reading.sources import Source, lines_of, linked, narrowed
 from second_brain.reading.unlinked import plain_mentions
 
 if TYPE_CHECKING:
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
     from second_brain.index.catalog import LinkRow
     from second_brain.index.reader import Reader
     from second_brain.reading.excerpts import Excerpt
+    from second_brain.reading.trimming import Mention
 
 BUDGET = 4_000
 """Tokens of the excerpts of one call; labels and the map come on top."""
@@ -92,20 +90,6 @@ class _Target(NamedTuple):
     ambiguous: tuple[str, ...] = ()
 
 
-class _Source(NamedTuple):
-    """A note that mentions; the first `before` of its mentions are not asked for."""
-
-    path: str
-    doc: int
-    mentions: Sequence[Mention]
-    least: int
-    before: int = 0
-
-    @property
-    def count(self) -> int:
-        return len(self.mentions) - self.before
-
-
 def find_mentions(
     reader: Reader,
     name: str,
@@ -130,12 +114,10 @@ def find_mentions(
         target = _target(reader, name)
         cursor = cursor_of(reader, after)
         only = _resolved_paths(reader, (paths,) if isinstance(paths, str) else paths)
-        if unlinked:
-            found = _plain(reader, target, name_endings)
-        else:
-            found = _linked(_links_to(reader, target))
-        sources = list(_asked(found, only, skip_folders, cursor))
-        return _Answer(reader, sources, cursor, budget_tokens).of(target, only, "mention" if unlinked else "link")
+        found = plain_mentions(reader, target.names, name_endings) if unlinked else linked(_links_to(reader, target))
+        others = (source for source in found if source.path != target.path)
+        sources = narrowed(others, only, skip_folders, cursor)
+        return _Answer(reader, sources, cursor, budget_tokens).of(target, only, unlinked=unlinked)
 
 
 # -- which notes ----------------------------------------------------------------------------------------------------------
@@ -164,35 +146,6 @@ def _links_to(reader: Reader, target: _Target) -> list[LinkRow]:
     return network.links_to_unwritten(target.note) if target.path is None else network.links_to(target.path)
 
 
-def _linked(rows: Iterable[LinkRow]) -> Iterator[_Source]:
-    for path, group in groupby(rows, key=lambda row: row[0]):
-        links = list(group)
-        mentions = [_of_link(links[0])] if len(links) == 1 else _distinct(links)
-        yield _Source(path, links[0][5], mentions, sum(len(link[1]) for link in links) // 4)
-
-
-def _of_link(link: LinkRow) -> Mention:
-    _, target, kind, line, column, _ = link
-    return Mention(line, column, line, target if kind == LinkKind.PROPERTY else "")
-
-
-def _distinct(links: Sequence[LinkRow]) -> list[Mention]:
-    """In the order of the text.  Links of one property may have one place: their columns are made to rise, so that each has its own."""
-    mentions = [_of_link(link) for link in links]
-    mentions.sort(key=lambda mention: (mention.line, 0 if mention.target else mention.column))
-    for place in range(1, len(mentions)):
-        before, mention = mentions[place - 1], mentions[place]
-        if mention[:2] <= before[:2]:
-            mentions[place] = mention._replace(column=before.column + 1)
-    return mentions
-
-
-def _plain(reader: Reader, target: _Target, endings: Sequence[str]) -> Iterator[_Source]:
-    for path, doc, mentions, length in plain_mentions(reader, target.names, endings):
-        if path != target.path:
-            yield _Source(path, doc, mentions, length // 4)
-
-
 def _resolved_paths(reader: Reader, names: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for name in names:
@@ -203,57 +156,42 @@ def _resolved_paths(reader: Reader, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _asked(found: Iterable[_Source], only: Sequence[str], skipped: Sequence[str], cursor: Cursor) -> Iterator[_Source]:
-    folders = tuple(f"{_composed(folder).strip('/')}/" for folder in skipped if folder.strip("/"))
-    for source in found:
-        path = source.path
-        if (only and path not in only) or (folders and _composed(path).startswith(folders)):
-            continue
-        before = cursor.shown(path, source.mentions) if cursor else 0
-        if before < len(source.mentions):
-            yield source._replace(before=before, least=0) if before else source
-
-
-def _composed(path: str) -> str:
-    return path if path.isascii() else unicodedata.normalize("NFC", path)
-
-
 # -- what of them ---------------------------------------------------------------------------------------------------------
 
 
 class _Answer:
     """Fills the budget; texts are read of notes that may be shown, and of no others."""
 
-    def __init__(self, reader: Reader, sources: Sequence[_Source], cursor: Cursor, budget: int) -> None:
+    def __init__(self, reader: Reader, sources: Mapping[str, Source], cursor: Cursor, budget: int) -> None:
         self._reader = reader
-        self._sources = {source.path: source for source in sources}
+        self._sources = sources
         self._cursor = cursor
         self._budget = budget
         self._made: dict[str, list[Excerpt]] = {}
         if cursor:
-            self._counts: Mapping[str, int] = fill_in_order(self._sources, self._costs, budget)
+            counts = fill_in_order(sources, self._costs, budget)
         else:
-            listed = [Listed(source.path, source.count, source.least) for source in sources]
-            self._counts = fill(listed, self._costs, budget)
+            counts = fill(list(sources.values()), self._costs, budget)
+        self._shown = {path: self._made[path][: counts[path]] for path in sources if counts.get(path)}
 
-    def of(self, target: _Target, only: tuple[str, ...], verb: str) -> Mentions:
+    def of(self, target: _Target, only: tuple[str, ...], *, unlinked: bool) -> Mentions:
         """The answer about *target*, of the notes *only* or of all."""
-        shown = tuple(_shown(path, one) for path in self._sources for one in self._seen(path))
-        total = sum(source.count for source in self._sources.values())
+        shown = tuple(_told(path, excerpt) for path, excerpts in self._shown.items() for excerpt in excerpts)
+        left = tuple(self._left())
         answer = Mentions(
             note=target.note,
             resolved_path=target.path,
             ambiguous=target.ambiguous,
-            total=total,
+            total=sum(source.total for source in self._sources.values()),
             notes=len(self._sources),
             shown=shown,
-            map=tuple(self._map()),
-            tokens=sum(one.tokens for one in shown),
+            map=left,
+            tokens=sum(excerpt.tokens for excerpt in shown),
             budget_tokens=self._budget,
             message="",
-            next=self._next(only),
+            next=self._next(left, only) if left else None,
         )
-        return replace(answer, message=_message(answer, verb, bool(self._cursor) or bool(only)))
+        return replace(answer, message=_message(answer, narrowed=bool(self._cursor or only), unlinked=unlinked))
 
     def _costs(self, path: str) -> list[int]:
         return [excerpt.tokens for excerpt in self._excerpts(path)]
@@ -261,45 +199,43 @@ class _Answer:
     def _excerpts(self, path: str) -> list[Excerpt]:
         if path not in self._made:
             source = self._sources[path]
-            excerpts = excerpts_of(blocks_of(self._reader, source.doc), source.mentions)
-            self._made[path] = list(_behind(excerpts, source.before))
+            excerpts = excerpts_of(blocks_of(self._reader, source.doc), source.mentions())
+            self._made[path] = list(_behind(excerpts, source.before)) if source.before else excerpts
         return self._made[path]
 
-    def _seen(self, path: str) -> list[Excerpt]:
-        count = self._counts.get(path, 0)
-        return self._excerpts(path)[:count] if count else []
+    def _left(self) -> Iterator[Mapped]:
+        """What is not shown, in path order."""
+        for path, source in self._sources.items():
+            if path not in self._shown:
+                yield Mapped(path, source.lines(), source.total)
+            elif unseen := self._seen_and_unseen(path)[1]:
+                yield Mapped(path, lines_of(unseen), len(unseen))
 
-    def _unseen(self, path: str) -> Sequence[Mention]:
+    def _seen_and_unseen(self, path: str) -> tuple[Sequence[Mention], Sequence[Mention]]:
+        """The mentions of a note up to the last that was shown, now or before, and the others."""
         source = self._sources[path]
-        return source.mentions[source.before + sum(len(one.mentions) for one in self._seen(path)) :]
+        mentions = source.mentions()
+        place = source.before + sum(len(excerpt.mentions) for excerpt in self._shown.get(path, ()))
+        return mentions[:place], mentions[place:]
 
-    def _map(self) -> Iterator[Mapped]:
-        for path in self._sources:
-            if unseen := self._unseen(path):
-                yield Mapped(path, tuple(dict.fromkeys(mention[0] for mention in unseen)), len(unseen))
-
-    def _next(self, only: tuple[str, ...]) -> Next | None:
-        """How to go on: in the notes that are left, or in all with the places up to which they were shown; what is shorter."""
-        left = [path for path in self._sources if self._unseen(path)]
-        if not left:
-            return None
-        needed = self._costs(left[0])[self._counts.get(left[0], 0)]
-        budget = max(self._budget, needed)
-        start = self._place(left[0])
+    def _next(self, left: Sequence[Mapped], only: tuple[str, ...]) -> Next:
+        """How to go on: in the notes that are left, or in all behind the places up to which they were shown; what is shorter."""
+        first = left[0].path
+        budget = max(self._budget, self._costs(first)[len(self._shown.get(first, ()))])
+        start = self._place(first)
         if self._cursor:
-            later = [place for place in self._cursor.places.values() if place.path > start.path]
+            later = [place for path, place in self._cursor.places.items() if path > first]
             return Next(only, (str(start), *map(str, later)), budget)
-        partly = [str(self._place(path)) for path in left[1:] if self._counts.get(path)]
-        whole = [str(self._place(path)) for path in self._sources if path > start.path and self._counts.get(path)]
-        if len(left) + len(partly) <= len(only) + len(whole):
-            return Next(tuple(left), (str(start), *partly), budget)
-        return Next(only, (str(start), *whole), budget)
+        begun = [str(self._place(note.path)) for note in left[1:] if note.path in self._shown]
+        told = [str(self._place(path)) for path in self._shown if path > first]
+        if len(left) + len(begun) <= len(only) + len(told):
+            return Next(tuple(note.path for note in left), (str(start), *begun), budget)
+        return Next(only, (str(start), *told), budget)
 
     def _place(self, path: str) -> Place:
         """Behind what was shown of a note, now or before."""
-        mentions, unseen = self._sources[path].mentions, self._unseen(path)
-        place = len(mentions) - len(unseen)
-        return place_of(path, mentions[place - 1], unseen[0] if unseen else None) if place else Place(path, 0)
+        seen, unseen = self._seen_and_unseen(path)
+        return place_of(path, seen[-1], unseen[0] if unseen else None) if seen else Place(path, 0)
 
 
 def _behind(excerpts: Iterable[Excerpt], count: int) -> Iterator[Excerpt]:
@@ -311,14 +247,14 @@ def _behind(excerpts: Iterable[Excerpt], count: int) -> Iterator[Excerpt]:
             yield excerpt if len(rest) == len(excerpt.mentions) else replace(excerpt, mentions=rest)
 
 
-def _shown(path: str, excerpt: Excerpt) -> Shown:
+def _told(path: str, excerpt: Excerpt) -> Shown:
     return Shown(
         path=path,
         line=excerpt.mentions[0].line,
         heading_path=excerpt.heading_path,
         text=excerpt.text,
         mentions=len(excerpt.mentions),
-        lines=tuple(dict.fromkeys(mention.line for mention in excerpt.mentions)),
+        lines=lines_of(excerpt.mentions),
         trimmed=excerpt.trimmed,
         part=excerpt.part,
         parts=excerpt.parts,
@@ -329,11 +265,11 @@ def _shown(path: str, excerpt: Excerpt) -> Shown:
 # -- in words -------------------------------------------------------------------------------------------------------------
 
 
-def _message(answer: Mentions, verb: str, narrowed: bool) -> str:
+def _message(answer: Mentions, *, narrowed: bool, unlinked: bool) -> str:
     named = answer.note if answer.resolved_path else f"{answer.note} (not written yet)"
     counts = f"{_plural(answer.total, 'mention')} in {_plural(answer.notes, 'note')}"
     if not answer.total and not narrowed:
-        counts = f"0 notes {verb} here" if verb == "link" else "0 notes mention it in plain text"
+        counts = "0 notes mention it in plain text" if unlinked else "0 notes link here"
     elif answer.total:
         shown = sum(one.mentions for one in answer.shown)
         counts += f"; {shown:,} shown ({answer.tokens:,} of {answer.budget_tokens:,} tokens)"

@@ -28,6 +28,7 @@ _DEFINITION = re.compile(rf"[ ]{{0,3}}\[([^\]\[^][^\]\[]{{0,300}})\]:[ \t]*{_DES
 _HTML_TAG = re.compile(r"<[^<>]{0,2000}>")
 _FORMULA = re.compile(r"\$(?![\s$])(?:[^$\\\n]|\\.)*(?<!\s)\$(?!\d)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_URL = re.compile(r"(?<![\w+.-])(?:[A-Za-z][A-Za-z0-9+.-]{1,30}://|(?:www\.|mailto:)(?=\S))[^\s<>]+")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LINE_END = re.compile("\n")
 _CLOSERS = {"%%": "%%", "<!--": "-->", "$$": "$$"}
@@ -36,6 +37,19 @@ _CLOSERS = {"%%": "%%", "<!--": "-->", "$$": "$$"}
 def scan(text: str, line: int, links: list[Link], tags: list[str] | None) -> None:
     """Append the links, and unless *tags* is None the tags, of the run *text*, whose first line is number *line*."""
     _Run(text, line, links, tags).scan()
+
+
+def plain_stretches(text: str) -> Iterator[tuple[int, int]]:
+    """Where the run *text* is nothing but text: outside of links, code, comments, formulas, tags (HTML ones, too) and URLs."""
+    run = _Run(text, 1, [], None)
+    run.scan()
+    position = 0
+    for start, end in sorted([*run.marked, *(match.span() for match in _URL.finditer(text))]):
+        if start > position:
+            yield position, start
+        position = max(position, end)
+    if position < len(text):
+        yield position, len(text)
 
 
 def property_links(lines: list[str]) -> list[Link]:
@@ -75,6 +89,7 @@ class _Run:
         self._tags = tags
         self._line_starts: list[int] | None = None
         self._absent: set[str] = set()  # closers that do not come any more
+        self.marked: list[tuple[int, int]] = []  # where the constructs stand
 
     def scan(self) -> None:
         text = self._text
@@ -82,19 +97,24 @@ class _Run:
             self._definitions()
         position = 0
         while match := _OPENER.search(text, position):
-            mark = match[0]
-            if mark[0] == "`":
-                position = self._behind_code(match)
-            elif mark in _CLOSERS:
-                position = self._behind(_CLOSERS[mark], match.end())
-            elif mark == "#":
-                position = self._tag(match.start())
-            elif mark[-1] == "[" and mark[0] != "\\":
-                position = self._link(match.start(), match.end() - 1)
-            else:
-                inside = _HTML_TAG if mark == "<" else _FORMULA if mark == "$" else None
-                whole = inside.match(text, match.start()) if inside else None
-                position = whole.end() if whole else match.end()
+            position = self._behind_construct(match)
+            if position > match.end():
+                self.marked.append((match.start(), position))
+
+    def _behind_construct(self, opener: re.Match[str]) -> int:
+        """Where what *opener* begins ends; the end of *opener* when it begins nothing."""
+        mark = opener[0]
+        if mark[0] == "`":
+            return self._behind_code(opener)
+        if mark in _CLOSERS:
+            return self._behind(_CLOSERS[mark], opener.end())
+        if mark == "#":
+            return self._tag(opener.start())
+        if mark[-1] == "[" and mark[0] != "\\":
+            return self._link(opener.start(), opener.end() - 1)
+        inside = _HTML_TAG if mark == "<" else _FORMULA if mark == "$" else None
+        whole = inside.match(self._text, opener.start()) if inside else None
+        return whole.end() if whole else opener.end()
 
     def _behind(self, closer: str, position: int) -> int:
         """Where the construct ends, or *position* when it never does."""
@@ -148,6 +168,7 @@ class _Run:
         for line in self._text.split("\n"):
             if "]:" in line and (match := _DEFINITION.match(line)):
                 self._add_markdown(match[2] or match[3] or "", position + match.start(), match[1], embed=False)
+                self.marked.append((position, position + match.end()))
             position += len(line) + 1
 
     def _add_markdown(self, destination: str, start: int, label: str, *, embed: bool) -> None:
