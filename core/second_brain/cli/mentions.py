@@ -32,11 +32,20 @@ if TYPE_CHECKING:
     "second-brain mentions Mira --after 02-Areas/Boat/Wagtail.md:1",
 )
 @pass_session
-def mentions_(session: Session, *, target: str, budget_tokens: int | None, **options: Any) -> None:
+def mentions_(
+    session: Session,
+    *,
+    target: str,
+    unlinked: bool,
+    budget_tokens: int | None,
+    paths: tuple[str, ...],
+    after: tuple[str, ...],
+) -> None:
     """Print the paragraph, list item, table row or callout around each link to a note, and where the other links stand.
 
     NOTE is a title, alias, path or [[wikilink]], or a name that links use and no note bears yet.
     """
+    options: dict[str, Any] = {"unlinked": unlinked, "paths": paths, "after": after}
     if budget_tokens is not None:
         options["budget_tokens"] = budget_tokens
     found = session.asking.mentions(target, **options)
@@ -51,7 +60,7 @@ def mentions_(session: Session, *, target: str, budget_tokens: int | None, **opt
         session.out.line("\n-- not shown --")
         session.out.lines(_mapped(session, note) for note in found.map)
     if found.next is not None:
-        session.out.line(f"next: {session.typable(harmless(_next(target, found, unlinked=options['unlinked'])))}")
+        session.out.line(f"next: {session.typable(harmless(_next(target, found, unlinked=unlinked)))}")
 
 
 def _excerpt(session: Session, excerpt: Shown) -> Iterator[str]:

@@ -20,8 +20,12 @@ LIMIT = 1_500
 
 _BEFORE, _BEHIND = 250, 450  # characters of a very long line that stand around a mention
 _FRAMES, _MOST_FRAMES = 400, 8  # characters of all framing lines of a part; how many there can be
+_INDENT = 40  # characters of white space before a framing line
 _SEEK = 30  # characters within which an edge moves to the end of a word
 _GAP = "…"
+_JOINERS = "\u200c\u200d\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+_FLAGS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))  # two of these letters are a flag
+_VIRAMA = 9  # the combining class of signs that join the next consonant
 
 
 class Mention(NamedTuple):
@@ -85,7 +89,9 @@ def _frame(lines: Sequence[str], numbers: Sequence[int]) -> list[_Piece]:
 
 
 def _beginning(line: str, length: int) -> str:
-    return line if len(line) <= length else line[: _edge_before(line, length - 1, 0)] + _GAP
+    text = line.lstrip()
+    indent = line[: min(len(line) - len(text), _INDENT)]
+    return indent + (text if len(text) <= length else text[: _edge_before(text, length - 1, 0)] + _GAP)
 
 
 def _pieces(lines: Sequence[str], mentions: Sequence[Mention], room: int) -> Iterator[_Piece]:
@@ -105,20 +111,23 @@ def _pieces(lines: Sequence[str], mentions: Sequence[Mention], room: int) -> Ite
 
 
 def _windows(lines: Sequence[str], mentions: Sequence[Mention], room: int) -> Iterator[_Piece]:
-    """Stretches of lines around *mentions*; those that touch are one while they fit."""
+    """Stretches of lines around *mentions*; those that touch are one while they fit, else they follow each other."""
+    before, behind = min(_BEFORE, room // 3), min(_BEHIND, room // 2)
     start = end = 0
     held: list[Mention] = []
     for mention in mentions:
-        line = _line(lines, mention.line)
-        column = min(mention.column, len(line))
-        left, right = max(0, column - _BEFORE), min(len(line), column + _BEHIND)
-        if held and held[-1].line == mention.line and left <= end and right - start <= room - 2:
+        length = len(_line(lines, mention.line))
+        column = min(mention.column, length)
+        left, right = max(0, column - before), min(length, column + behind)
+        touches = bool(held) and held[-1].line == mention.line and left <= end
+        if touches and right - start <= room - 2:
             end = right
             held.append(mention)
             continue
+        if touches:
+            left = end = min(end, column)
         if held:
             yield _window(lines, held, start, end)
-            left = max(left, end) if held[-1].line == mention.line and end <= column else left
         start, end, held = left, right, [mention]
     yield _window(lines, held, start, end)
 
@@ -162,15 +171,14 @@ def _edge_before(text: str, position: int, first: int) -> int:
 
 def _inside(text: str, position: int) -> bool:
     """True when *position* lies within what is read as one character."""
-    here, before = text[position], text[position - 1] if position else ""
-    return (
-        unicodedata.category(here)[0] == "M"
-        or here in "\u200c\u200d"
-        or before == "\u200d"
-        or "\u1160" <= here <= "\u11ff"
-        or "\U0001f3fb" <= here <= "\U0001f3ff"
-        or ("\U0001f1e6" <= here <= "\U0001f1ff" and "\U0001f1e6" <= before <= "\U0001f1ff")
-    )
+    here, before = text[position], text[position - 1] if position else " "
+    if here in _FLAGS and before in _FLAGS:
+        first = position
+        while first and text[first - 1] in _FLAGS:
+            first -= 1
+        return (position - first) % 2 == 1
+    joined = unicodedata.category(here)[0] == "M" or here in _JOINERS or "\u1160" <= here <= "\u11ff"
+    return joined or before == "\u200d" or unicodedata.combining(before) == _VIRAMA
 
 
 # -- putting it together --------------------------------------------------------------------------------------------------
