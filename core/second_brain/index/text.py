@@ -202,8 +202,10 @@ def in_spaced_word(char: str) -> bool:
 
 
 def continues(char: str) -> bool:
-    """True for what belongs to the character before it: a mark, a joiner, a variation selector."""
-    return not char.isascii() and not char.isalnum() and in_word().match(char) is not None
+    """True for what belongs to the character before it: a mark, a joiner, a variation selector, a skin tone."""
+    if char.isascii() or char.isalnum():
+        return False
+    return "\U0001f3fb" <= char <= "\U0001f3ff" or in_word().match(char) is not None
 
 
 @lru_cache(maxsize=1)

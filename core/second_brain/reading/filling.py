@@ -40,6 +40,8 @@ def fill(notes: Sequence[Listed], costs: Costs, budget: int) -> dict[str, int]:
     A note ends at the first excerpt that would take it above its cap, a quarter of the budget or an even share of it, whichever is
     more, or the whole above the budget.
     """
+    if not notes:
+        return {}
     ranked = sorted(notes, key=lambda note: (-note.total, note.path))
     if _fits(ranked, costs, budget):
         return {note.path: len(costs(note.path)) for note in notes}

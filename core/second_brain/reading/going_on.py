@@ -97,6 +97,7 @@ def _path(reader: Reader, name: str) -> str:
     if catalog.note_at(reader, name) is not None:
         return name
     try:
-        return resolve(reader, name).path
+        found = resolve(reader, name)
+        return "" if found.line is not None else found.path
     except SecondBrainError:
         return name if name.lower().endswith(".md") else ""

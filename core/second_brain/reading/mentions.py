@@ -228,7 +228,7 @@ class _Answer:
             return Next(only, (str(start), *map(str, later)), budget)
         begun = [str(self._place(note.path)) for note in left[1:] if note.path in self._shown]
         told = [str(self._place(path)) for path in self._shown if path > first]
-        if len(left) + len(begun) <= len(only) + len(told):
+        if len(left) + len(begun) <= len(only) + len(told) + 1:
             return Next(tuple(note.path for note in left), (str(start), *begun), budget)
         return Next(only, (str(start), *told), budget)
 

@@ -151,7 +151,9 @@ class PlainNames:
 
 
 def _apostrophes(ending: str) -> tuple[str, str]:
-    return ending, ending.replace("'", "\u2019")
+    """*ending* with the apostrophe of the keyboard and with that of printers."""
+    typed = ending.replace("\u2019", "'")
+    return typed, typed.replace("'", "\u2019")
 
 
 def _apart(spans: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:

@@ -31,15 +31,21 @@ def texts(excerpts):
 @pytest.mark.parametrize(
     ("note", "expected"),
     [
-        pytest.param("One.\n\nTwo lines\nwith [[Kiln]].\n\nThree.\n", [(4, "Two lines\nwith [[Kiln]].")], id="paragraph"),
-        pytest.param("[[Kiln]] and\n[[Oven]]\n\n[[Kiln]]", [(1, "[[Kiln]] and\n[[Oven]]"), (4, "[[Kiln]]")], id="shared"),
+        pytest.param(
+            "One.\n\nTwo lines\nwith [[Kiln]].\n\nThree.\n", [(4, "Two lines\nwith [[Kiln]].")], id="paragraph"
+        ),
+        pytest.param(
+            "[[Kiln]] and\n[[Oven]]\n\n[[Kiln]]", [(1, "[[Kiln]] and\n[[Oven]]"), (4, "[[Kiln]]")], id="shared"
+        ),
         pytest.param(
             "- a\n- b\n  - c\n    more of c\n    - d [[Kiln]]\n      tail\n  - e\n- f\n",
             [(5, "- b\n  - c\n    more of c\n    - d [[Kiln]]\n      tail")],
             id="item with its ancestors",
         ),
         pytest.param(
-            "- a [[Kiln]]\n  - b [[Kiln]]\n", [(1, "- a [[Kiln]]"), (2, "- a [[Kiln]]\n  - b [[Kiln]]")], id="both items"
+            "- a [[Kiln]]\n  - b [[Kiln]]\n",
+            [(1, "- a [[Kiln]]"), (2, "- a [[Kiln]]\n  - b [[Kiln]]")],
+            id="both items",
         ),
         pytest.param(
             "1. a\n   - b\n\n   below [[Kiln]]\n2. c\n", [(4, "1. a\n   below [[Kiln]]")], id="text below an item"
@@ -54,7 +60,9 @@ def texts(excerpts):
             "| [[Kiln]] | b |\n|---|---|\n| 1 | 2 |\n", [(1, "| [[Kiln]] | b |\n|---|---|")], id="table header"
         ),
         pytest.param(
-            "> [!tip] Firing\n> slow\n>\n> - [[Kiln]]\n\nafter", [(4, "> [!tip] Firing\n> slow\n>\n> - [[Kiln]]")], id="callout"
+            "> [!tip] Firing\n> slow\n>\n> - [[Kiln]]\n\nafter",
+            [(4, "> [!tip] Firing\n> slow\n>\n> - [[Kiln]]")],
+            id="callout",
         ),
         pytest.param("> said\n> [[Kiln]]\n", [(2, "> said\n> [[Kiln]]")], id="quote"),
         pytest.param("<div>\n[[Kiln]]\n</div>\n", [(2, "<div>\n[[Kiln]]\n</div>")], id="html"),

@@ -78,7 +78,14 @@ def test_a_long_paragraph_keeps_the_lines_that_mention():
             id="heading",
         ),
         pytest.param(
-            ["---", "see:", *["  - '[[Kiln|" + "o" * 400 + "]]'"] * 3, f"  - {FILL}", *["  - '[[Kiln|" + "o" * 400 + "]]'"], "---"],
+            [
+                "---",
+                "see:",
+                *["  - '[[Kiln|" + "o" * 400 + "]]'"] * 3,
+                f"  - {FILL}",
+                *["  - '[[Kiln|" + "o" * 400 + "]]'"],
+                "---",
+            ],
             None,
             id="property",
         ),
@@ -144,7 +151,9 @@ def test_windows_of_one_line_repeat_nothing():
 
 
 @pytest.mark.requirement("SV-5")
-@pytest.mark.parametrize("unit", ["e\u0301", "क\u094d\u0937\u093f", "\U0001f469\u200d\U0001f680", "\U0001f1e9\U0001f1ea", "n\u0303\u0323"])
+@pytest.mark.parametrize(
+    "unit", ["e\u0301", "क\u094d\u0937\u093f", "\U0001f469\u200d\U0001f680", "\U0001f1e9\U0001f1ea", "n\u0303\u0323"]
+)
 @pytest.mark.parametrize("shift", range(4))
 def test_a_window_never_cuts_through_a_character(unit, shift):
     line = "x" * shift + unit * 1500 + "[[Kiln]]" + unit * 1500
@@ -198,7 +207,16 @@ def _note(dice):
 
 
 def _words(dice, most=60):
-    alphabet = (*FILL.split(), "größer", "e\u0301te\u0301", "茶" * 30, "क\u094d\u0937", "[[Kiln]]", "[[Else]]", "x" * 200)
+    alphabet = (
+        *FILL.split(),
+        "größer",
+        "e\u0301te\u0301",
+        "茶" * 30,
+        "क\u094d\u0937",
+        "[[Kiln]]",
+        "[[Else]]",
+        "x" * 200,
+    )
     return " ".join(dice.choice(alphabet) for _ in range(dice.randint(1, most)))
 
 
@@ -217,7 +235,13 @@ def _block(dice):
         return [dice.choice(("> [!note] ", "> ")) + _words(dice), *(f"> {_words(dice)}" for _ in range(many))]
     if kind == 5:
         return [f"## {_words(dice, 9)}", *(_words(dice) for _ in range(many))]
-    return [f"## {_words(dice, 300)}", "", "| [[Kiln]] | x |", "|---|---|", *(f"| {_words(dice)} | y |" for _ in range(many))]
+    return [
+        f"## {_words(dice, 300)}",
+        "",
+        "| [[Kiln]] | x |",
+        "|---|---|",
+        *(f"| {_words(dice)} | y |" for _ in range(many)),
+    ]
 
 
 @pytest.mark.requirement("SV-5")
