@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import embedding
 import indexing
 import latency
+import mentions
 import quality
 import watching
 import yardsticks
@@ -45,6 +46,8 @@ BENCHMARKS: dict[str, Callable[[Stage], Iterator[Row]]] = {
     "builtin-rate": embedding.rate,
     "builtin-memory": embedding.memory,
     "sketch": embedding.sketch,
+    "mentions": mentions.latency,
+    "mention-figures": mentions.figures,
     "saved-found": watching.saved_found,
     "idle": watching.idle,
     "idle-embedded": watching.embedded_idle,

@@ -98,6 +98,6 @@ def _path(reader: Reader, name: str) -> str:
         return name
     try:
         found = resolve(reader, name)
-        return "" if found.line is not None else found.path
     except SecondBrainError:
         return name if name.lower().endswith(".md") else ""
+    return found.path if found.line is None else ""

@@ -62,7 +62,7 @@ class Mapped:
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """Where `note` is mentioned.  `shown` and `map` together are `total` mentions in `notes` notes, each once.
+    """Where `note` is mentioned.  `shown` and `map`, both in path order, together are `total` mentions in `notes` notes, each once.
 
     `resolved_path` is None for a note that links name and nobody wrote; `ambiguous` names the notes that the name fits when there
     are several, of which the shortest path was taken.  `tokens` are those of the excerpts.  `next` leads on, None at the end.

@@ -48,7 +48,7 @@ def filled(costs, budget, totals=None, least=None):
         pytest.param(
             {name: [10] * 9 for name in ("a.md", "b.md", "c.md", "d.md", "e.md")},
             80,
-            {name: 2 for name in ("a.md", "b.md", "c.md", "d.md")},
+            dict.fromkeys(("a.md", "b.md", "c.md", "d.md"), 2),
             id="a quarter each",
         ),
         pytest.param(

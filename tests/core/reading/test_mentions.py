@@ -429,8 +429,7 @@ def test_notes_outside_the_scope_change_no_byte_of_an_answer(index_of, unlinked,
     for files in (seen, seen | hidden):
         reader = index_of(files, scope).reader
         for options in ({}, {"budget_tokens": 9}, {"after": "x/a.md:4"}, {"paths": "x/b"}):
-            for name in ("Vale", "Plan"):
-                answers.append(find_mentions(reader, name, unlinked=unlinked, **options))
+            answers += [find_mentions(reader, name, unlinked=unlinked, **options) for name in ("Vale", "Plan")]
         for name, options in (
             ("Aaa", {}),
             ("hidden/Plan", {}),
