@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 SHARE = 4
 """One note takes at most this part of the budget when not everything fits."""
 
-_MISSES = 5
+_MISSES = 3
 """A folder has had its turn when so many of its notes in a row found no room."""
 
 
@@ -36,13 +37,13 @@ class Listed(Protocol):
 def fill(notes: Sequence[Listed], costs: Costs, budget: int) -> dict[str, int]:
     """How many excerpts of each note to show, so that every top-level folder is reached if the budget allows.
 
-    Everything when it fits.  Else the folders take turns, an excerpt each; within one the notes with the most mentions come first.
+    *notes* are in path order.  Everything when it fits.  Else the folders take turns, an excerpt each; within one the notes with the most mentions come first.
     A note ends at the first excerpt that would take it above its cap, a quarter of the budget or an even share of it, whichever is
     more, or the whole above the budget.
     """
     if not notes:
         return {}
-    ranked = sorted(notes, key=lambda note: (-note.total, note.path))
+    ranked = sorted(notes, key=attrgetter("total"), reverse=True)  # equal ones stay in path order
     if _fits(ranked, costs, budget):
         return {note.path: len(costs(note.path)) for note in notes}
     cap = max(budget / SHARE, budget / len(notes))
@@ -84,7 +85,7 @@ class _Rounds:
     def run(self, ranked: Iterable[Listed]) -> dict[str, int]:
         folders: dict[str, deque[str]] = {}
         for note in ranked:
-            folders.setdefault(note.path.partition("/")[0] if "/" in note.path else "", deque()).append(note.path)
+            folders.setdefault(note.path[: max(0, note.path.find("/"))], deque()).append(note.path)
         turns = deque((waiting, _Turn(self._cap)) for waiting in folders.values())
         while turns:
             waiting, turn = turns.popleft()

@@ -6,25 +6,23 @@ All comes from one state of the index: the stored texts are the very ones whose 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from second_brain.errors import Ambiguous, NotFound
-from second_brain.index import catalog
-from second_brain.index.resolve import readings, resolve
-from second_brain.network import network_of
+from second_brain import memory
 from second_brain.reading.excerpts import excerpts_of
 from second_brain.reading.filling import fill, fill_in_order
 from second_brain.reading.going_on import Cursor, Next, Place, cursor_of, place_of
 from second_brain.reading.kept_blocks import blocks_of
-from second_brain.reading.sources import Source, lines_of, linked, narrowed
-from second_brain.reading.unlinked import plain_mentions
+from second_brain.reading.mentioned import resolved_paths, sources_of, target_of
+from second_brain.reading.sources import lines_of, narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from second_brain.index.catalog import LinkRow
     from second_brain.index.reader import Reader
     from second_brain.reading.excerpts import Excerpt
+    from second_brain.reading.mentioned import Target
+    from second_brain.reading.sources import Source
     from second_brain.reading.trimming import Mention
 
 BUDGET = 4_000
@@ -81,15 +79,6 @@ class Mentions:
     next: Next | None
 
 
-class _Target(NamedTuple):
-    """What the mentions are of; `path` is None for an unwritten note, whose `names` are what was asked for."""
-
-    note: str
-    path: str | None
-    names: tuple[str, ...]
-    ambiguous: tuple[str, ...] = ()
-
-
 def find_mentions(
     reader: Reader,
     name: str,
@@ -110,53 +99,13 @@ def find_mentions(
 
     Raises `NotFound` when nothing bears or links to *name* or to one of *paths*, `InvalidParameter` for another *after*.
     """
-    with reader.snapshot():
-        target = _target(reader, name)
+    with memory.without_cycle_search(), reader.snapshot():
+        target = target_of(reader, name)
         cursor = cursor_of(reader, after)
-        only = _resolved_paths(reader, (paths,) if isinstance(paths, str) else paths)
-        found = plain_mentions(reader, target.names, name_endings) if unlinked else linked(_links_to(reader, target))
-        others = (source for source in found if source.path != target.path)
-        sources = narrowed(others, only, skip_folders, cursor)
-        return _Answer(reader, sources, cursor, budget_tokens).of(target, only, unlinked=unlinked)
-
-
-# -- which notes ----------------------------------------------------------------------------------------------------------
-
-
-def _target(reader: Reader, name: str) -> _Target:
-    ambiguous: tuple[str, ...] = ()
-    try:
-        path = resolve(reader, name).path
-    except Ambiguous as error:
-        ambiguous = error.options
-        path = ambiguous[0]  # the shortest
-    except NotFound:
-        network = network_of(reader)
-        unwritten = next((form for form in readings(name) if network.links_to_unwritten(form)), None)
-        if unwritten is None:
-            raise
-        return _Target(unwritten, None, (unwritten,))
-    note = catalog.note_at(reader, path)
-    title = note.title if note else ""
-    return _Target(title or name, path, (title, *catalog.names_of(reader, path)), ambiguous)
-
-
-def _links_to(reader: Reader, target: _Target) -> list[LinkRow]:
-    network = network_of(reader)
-    return network.links_to_unwritten(target.note) if target.path is None else network.links_to(target.path)
-
-
-def _resolved_paths(reader: Reader, names: Iterable[str]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for name in names:
-        try:
-            found[resolve(reader, name).path] = None
-        except (NotFound, Ambiguous) as error:
-            raise type(error)(error.message, hint=error.hint, parameter="paths", options=error.options) from None
-    return tuple(found)
-
-
-# -- what of them ---------------------------------------------------------------------------------------------------------
+        only = resolved_paths(reader, (paths,) if isinstance(paths, str) else paths)
+        sources = sources_of(reader, target, name_endings if unlinked else None)
+        asked = narrowed(sources, only, skip_folders, cursor)
+        return _Answer(reader, asked, cursor, budget_tokens).of(target, only, unlinked=unlinked)
 
 
 class _Answer:
@@ -174,7 +123,7 @@ class _Answer:
             counts = fill(list(sources.values()), self._costs, budget)
         self._shown = {path: self._made[path][: counts[path]] for path in sources if counts.get(path)}
 
-    def of(self, target: _Target, only: tuple[str, ...], *, unlinked: bool) -> Mentions:
+    def of(self, target: Target, only: tuple[str, ...], *, unlinked: bool) -> Mentions:
         """The answer about *target*, of the notes *only* or of all."""
         shown = tuple(_told(path, excerpt) for path, excerpts in self._shown.items() for excerpt in excerpts)
         left = tuple(self._left())

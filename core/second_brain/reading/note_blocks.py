@@ -14,9 +14,7 @@ from second_brain.vault import head, inline
 from second_brain.vault.blocks import BlockScanner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from second_brain.model import Block
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,39 +32,44 @@ class Extract:
 
 
 class NoteBlocks:
-    """The lines of a text with its blocks; lines count from 1 as everywhere."""
+    """The lines of a text with its blocks; lines count from 1 as everywhere.
+
+    Many are kept at a time, so the blocks are columns instead of objects.
+    """
 
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
-        self.head_end = head.end_line(text)
-        structure = BlockScanner(self.lines, self.head_end)
-        self.runs = structure.runs
-        self._blocks = sorted(structure.blocks, key=lambda block: block.start)
-        self._starts = [block.start for block in self._blocks]
-        self._headings = structure.headings
+        self._head_end = head.end_line(text)
+        structure = BlockScanner(self.lines, self._head_end)
+        blocks = sorted(structure.blocks, key=lambda block: block.start)
+        self._kinds = [block.kind for block in blocks]
+        self._starts = [block.start for block in blocks]
+        self._ends = [block.end for block in blocks]
+        self._depths = [block.depth for block in blocks]
         self._heading_lines = [heading.line for heading in structure.headings]
+        self._heading_paths = [heading.path for heading in structure.headings]
         self._parents: list[int] | None = None
 
     def heading_path(self, line: int) -> tuple[str, ...]:
         """The headings above *line*, outermost first, itself included when it is one."""
         place = bisect_right(self._heading_lines, line)
-        return self._headings[place - 1].path if place else ()
+        return self._heading_paths[place - 1] if place else ()
 
     def block_of(self, line: int) -> int:
         """A number for the block of *line*, rising with the text; in the frontmatter for the property whose key it holds."""
-        if line <= self.head_end:
-            return line - self.head_end - 1
+        if line <= self._head_end:
+            return line - self._head_end - 1
         place = bisect_right(self._starts, line) - 1
-        if place < 0 or line > self._blocks[place].end:
-            return len(self._blocks) + line  # in no block, as the text is not the one of the mention: the line alone
+        if place < 0 or line > self._ends[place]:
+            return len(self._starts) + line  # in no block, as the text is not the one of the mention: the line alone
         return place
 
     def heads(self, number: int) -> int | None:
         """The block that the heading *number* is shown with, None for what is no heading or has nothing below it."""
-        if not 0 <= number < len(self._blocks) or self._blocks[number].kind is not BlockKind.HEADING:
+        if not 0 <= number < len(self._starts) or self._kinds[number] is not BlockKind.HEADING:
             return None
-        for place in range(number + 1, len(self._blocks)):
-            kind = self._blocks[place].kind
+        for place in range(number + 1, len(self._starts)):
+            kind = self._kinds[place]
             if kind is BlockKind.HEADING:
                 return None
             if kind is not BlockKind.RULE:
@@ -76,11 +79,11 @@ class NoteBlocks:
     def extract(self, number: int, mentioned: Iterable[int]) -> Extract:
         """What to show for the lines *mentioned* in the block *number* (of `block_of`), and in the one that it heads."""
         if number < 0:
-            return self._property(number + self.head_end + 1, mentioned)
-        if number >= len(self._blocks):
-            line = number - len(self._blocks)
+            return self._property(number + self._head_end + 1, mentioned)
+        if number >= len(self._starts):
+            line = number - len(self._starts)
             return Extract(line, line, (line,))
-        if self._blocks[number].kind is BlockKind.HEADING:
+        if self._kinds[number] is BlockKind.HEADING:
             return self._heading(number, mentioned)
         return self._body(number, mentioned)
 
@@ -94,7 +97,7 @@ class NoteBlocks:
     def _key_lines(self, line: int) -> tuple[int, int]:
         """The lines of the property whose key stands on *line*."""
         last = line
-        while last + 1 < self.head_end and not inline.begins_property(self.lines[last]):
+        while last + 1 < self._head_end and not inline.begins_property(self.lines[last]):
             last += 1
         return line, last
 
@@ -103,44 +106,44 @@ class NoteBlocks:
         return Extract(first, last, tuple(sorted({first, *mentioned})), (first,))
 
     def _heading(self, number: int, mentioned: Iterable[int]) -> Extract:
-        heading = self._blocks[number]
-        own = tuple(range(heading.start, heading.end + 1))
+        start, end = self._starts[number], self._ends[number]
+        own = tuple(range(start, end + 1))
         below = self.heads(number)
         if below is None:
-            return Extract(heading.start, heading.end, own, own)
-        lines = [line for line in mentioned if line > heading.end]
-        body = self._body(below, lines or range(self._blocks[below].start, self._blocks[below].end + 1))
-        return Extract(heading.start, body.end, (*own, *body.shown), (*own, *(body.frame or body.shown[:1])))
+            return Extract(start, end, own, own)
+        lines = [line for line in mentioned if line > end]
+        body = self._body(below, lines or self._lines_of(below))
+        return Extract(start, body.end, (*own, *body.shown), (*own, *(body.frame or body.shown[:1])))
 
     def _body(self, number: int, mentioned: Iterable[int]) -> Extract:
-        block = self._blocks[number]
-        own = tuple(range(block.start, block.end + 1))
-        if block.kind is BlockKind.TABLE:
-            top = own[:2]
-            return Extract(block.start, block.end, tuple(sorted({*top, *mentioned})), top)
+        start, end, own = self._starts[number], self._ends[number], tuple(self._lines_of(number))
+        kind = self._kinds[number]
+        if kind is BlockKind.TABLE:
+            return Extract(start, end, tuple(sorted({*own[:2], *mentioned})), own[:2])
         if above := self._ancestors(number):
-            whole = tuple(line for item in above for line in range(item.start, item.end + 1))
-            return Extract(block.start, block.end, (*whole, *own), tuple(item.start for item in above))
-        return Extract(block.start, block.end, own, own[:1] if block.kind is BlockKind.CALLOUT else ())
+            whole = tuple(line for item in above for line in self._lines_of(item))
+            return Extract(start, end, (*whole, *own), tuple(self._starts[item] for item in above))
+        return Extract(start, end, own, own[:1] if kind is BlockKind.CALLOUT else ())
 
-    def _ancestors(self, number: int) -> list[Block]:
+    def _lines_of(self, number: int) -> range:
+        return range(self._starts[number], self._ends[number] + 1)
+
+    def _ancestors(self, number: int) -> list[int]:
         """The list items that the block *number* stands below, outermost first."""
         if self._parents is None:
-            self._parents = _parents(self._blocks)
-        found: list[Block] = []
+            self._parents = list(_parents(self._kinds, self._depths))
+        found: list[int] = []
         while (number := self._parents[number]) >= 0:
-            found.append(self._blocks[number])
+            found.append(number)
         return found[::-1]
 
 
-def _parents(blocks: Sequence[Block]) -> list[int]:
-    """For each block the place of the list item that it stands below, -1 for none."""
-    parents: list[int] = []
+def _parents(kinds: Sequence[BlockKind], depths: Sequence[int]) -> Iterator[int]:
+    """For each block the number of the list item that it stands below, -1 for none."""
     open_items: list[int] = []
-    for place, block in enumerate(blocks):
-        while open_items and blocks[open_items[-1]].depth >= block.depth:
+    for number, (kind, depth) in enumerate(zip(kinds, depths, strict=True)):
+        while open_items and depths[open_items[-1]] >= depth:
             open_items.pop()
-        parents.append(open_items[-1] if open_items else -1)
-        if block.kind is BlockKind.LIST_ITEM:
-            open_items.append(place)
-    return parents
+        yield open_items[-1] if open_items else -1
+        if kind is BlockKind.LIST_ITEM:
+            open_items.append(number)

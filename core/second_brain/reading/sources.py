@@ -8,37 +8,39 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
+from second_brain.index.catalog import LinkRow
 from second_brain.model import LinkKind
 from second_brain.reading.trimming import Mention
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from second_brain.index.catalog import LinkRow
     from second_brain.reading.going_on import Cursor
 
 
 class Source(NamedTuple):
-    """A note with what it says of another: link rows, or mentions in the order of the text.
+    """A note with what it says of another: its link rows (one alone without a list), or mentions in the order of the text.
 
     The first `before` of them are not asked for; excerpts of the others cost `least` tokens or more.
     """
 
     path: str
     doc: int
-    said: Sequence[LinkRow | Mention]
+    said: LinkRow | Sequence[LinkRow | Mention]
     total: int
     least: int
     before: int = 0
 
     def mentions(self) -> Sequence[Mention]:
         """All its mentions in the order of the text, no two at one place."""
+        if isinstance(self.said, LinkRow):
+            return [_mention(self.said)]
         return _distinct([_mention(one) for one in self.said])
 
     def lines(self) -> tuple[int, ...]:
         """The lines of those that are asked for."""
-        if len(self.said) == 1:
-            return (self.said[0].line,)
+        if isinstance(self.said, LinkRow):
+            return (self.said.line,)
         return lines_of(self.mentions()[self.before :])
 
 
@@ -49,12 +51,21 @@ def lines_of(mentions: Iterable[Mention]) -> tuple[int, ...]:
 
 def linked(rows: Iterable[LinkRow]) -> Iterator[Source]:
     """The notes that *rows* stand in, in their order."""
-    links: dict[str, list[LinkRow]] = {}
+    by_path: dict[str, LinkRow | list[LinkRow]] = {}
     for row in rows:
-        links.setdefault(row[0], []).append(row)
-    for path, said in links.items():
-        characters = len(said[0][1]) if len(said) == 1 else sum(len(row[1]) for row in said)
-        yield Source(path, said[0][5], said, len(said), characters // 4)
+        path = row[0]
+        before = by_path.get(path)
+        if before is None:
+            by_path[path] = row
+        elif isinstance(before, list):
+            before.append(row)
+        else:
+            by_path[path] = [before, row]
+    for path, said in by_path.items():
+        if isinstance(said, list):
+            yield Source(path, said[0].doc, said, len(said), sum(len(row.target) for row in said) // 4)
+        else:
+            yield Source(path, said[5], said, 1, len(said[1]) // 4)
 
 
 def narrowed(
@@ -72,7 +83,7 @@ def narrowed(
 
 def _behind(source: Source, cursor: Cursor) -> Source:
     before = cursor.shown(source.path, source.mentions())
-    return source._replace(before=before, total=len(source.said) - before)
+    return source._replace(before=before, total=source.total - before)
 
 
 def _composed(path: str) -> str:

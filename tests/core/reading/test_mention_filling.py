@@ -31,7 +31,7 @@ def filled(costs, budget, totals=None, least=None):
 
     notes = [
         Note(path, (totals or {}).get(path, len(own)), sum(own) if least is None else least.get(path, 0))
-        for path, own in costs.items()
+        for path, own in sorted(costs.items())
     ]
     shown = fill(notes, costs_of, budget)
     return {path: count for path, count in shown.items() if count}, asked
