@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from second_brain.index import catalog
 from second_brain.reading.note_blocks import NoteBlocks
@@ -34,16 +34,22 @@ def blocks_of(reader: Reader, doc: int) -> NoteBlocks:
     return kept.of(reader, doc)
 
 
-def runs_of(reader: Reader, doc: int, text: str) -> Sequence[tuple[int, int]]:
-    """Where the note number *doc*, whose text is *text*, has running text: index ranges of its lines, in order."""
-    kept: dict[int, array[int]] = reader.held.setdefault("runs", {})
+class Runs(NamedTuple):
+    """Where a note has running text: the lines (from 0) from each of `starts` to before that of `ends`, in order."""
+
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+
+def runs_of(reader: Reader, doc: int, text: str) -> Runs:
+    """The running text of the note number *doc*, whose text is *text*."""
+    kept: dict[int, Runs] = reader.held.setdefault("runs", {})
     if doc not in kept:
         while len(kept) >= MOST_RUNS:
             del kept[next(iter(kept))]
         runs = sorted(BlockScanner(text.split("\n"), head.end_line(text)).runs)
-        kept[doc] = array("i", [index for run in runs for index in run])
-    flat = kept[doc]
-    return list(zip(flat[::2], flat[1::2], strict=True))
+        kept[doc] = Runs(array("i", [start for start, _ in runs]), array("i", [end for _, end in runs]))
+    return kept[doc]
 
 
 class _Kept:

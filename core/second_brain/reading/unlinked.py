@@ -15,13 +15,13 @@ import numpy as np
 
 from second_brain.index import exact as quoted
 from second_brain.index.text import continues, exact, exact_places, in_spaced_word
-from second_brain.reading.kept_blocks import runs_of
+from second_brain.reading.kept_blocks import Runs, runs_of
 from second_brain.reading.sources import Source
 from second_brain.reading.trimming import Mention
 from second_brain.vault.inline import plain_stretches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,6 +32,7 @@ _BLANK = rf"(?:[^\S\n]+(?:\n{_QUOTE_MARKS})?|\n{_QUOTE_MARKS})"
 
 # Nothing in it can begin or end something else, so the scanner finds a link here or something around it that is no plain text.
 _WIKILINK = re.compile(r"\[\[[^\[\]|\n`$%<>\\]+(?:\\?\|[^\[\]\n`$%<>\\]*)?\]\]")
+_MARKS = re.compile(r"[`%<$\[#\\]|://|www\.|mailto:")  # without any of these a run is nothing but text
 
 
 def plain_mentions(reader: Reader, names: Sequence[str], endings: Sequence[str]) -> Iterator[Source]:
@@ -48,7 +49,7 @@ def plain_mentions(reader: Reader, names: Sequence[str], endings: Sequence[str])
 def _holders(reader: Reader, wanted: PlainNames) -> NDArray[np.bool_]:
     """The notes that hold the longest word of a name."""
     mask = np.zeros(len(reader.columns), dtype=np.bool_)
-    for word in sorted({max(name.words, key=len) for name in wanted.names}):
+    for word in sorted({name.longest for name in wanted.names}):
         mask |= quoted.holders(reader, word)
     return mask
 
@@ -62,8 +63,8 @@ class _Name:
     endings: tuple[str, ...]  # the longest first, none last
 
     @property
-    def text(self) -> str:
-        return " ".join(self.words)
+    def longest(self) -> str:
+        return max(self.words, key=len)
 
     def found_in(self, folded: str) -> Iterator[tuple[int, int]]:
         """Start and end of each occurrence, overlapping ones too."""
@@ -111,12 +112,14 @@ class PlainNames:
         self.names = [
             _Name(words, re.compile(_BLANK.join(map(re.escape, words))), (*after, "")) for words in folded if words
         ]
-        self.shortest = min((len(name.text) for name in self.names), default=0)
+        self.shortest = min((sum(map(len, name.words)) for name in self.names), default=0)
 
     def rows_in(self, folded: str) -> list[int]:
         """Rows (from 0) of a folded text on which names begin, but for most of those that stand in wikilinks."""
         if "\\[[" not in folded:
             folded = _WIKILINK.sub("\0", folded)
+        if not any(name.longest in folded for name in self.names):
+            return []
         starts = sorted({start for name in self.names for start, _ in name.found_in(folded)})
         rows: list[int] = []
         position = row = 0
@@ -126,12 +129,12 @@ class PlainNames:
             rows.append(row)
         return list(dict.fromkeys(rows))
 
-    def mentions_in(self, text: str, runs: Sequence[tuple[int, int]], rows: Sequence[int]) -> list[Mention]:
+    def mentions_in(self, text: str, runs: Runs, rows: Iterable[int]) -> list[Mention]:
         """Where they stand in the *runs* of running text that begin names on *rows*, in order; the longest of those that overlap."""
         lines = text.split("\n")
         found: list[Mention] = []
-        for place in dict.fromkeys(bisect_right(runs, (row, len(lines))) - 1 for row in rows):
-            start, end = runs[place] if place >= 0 else (0, 0)
+        for place in dict.fromkeys(bisect_right(runs.starts, row) - 1 for row in rows):
+            start, end = (runs.starts[place], runs.ends[place]) if place >= 0 else (0, 0)
             found += self._in_run("\n".join(lines[start:end]), start + 1)
         return found
 
@@ -140,7 +143,7 @@ class PlainNames:
         spans = [(start, end) for name in self.names for start, end in name.found_in(folded)]
         if not spans:
             return
-        plain = list(plain_stretches(run))
+        plain = list(plain_stretches(run)) if _MARKS.search(run) else [(0, len(run))]
         placed = [(places[start], max(places[end - 1] + 1, places[end])) for start, end in _apart(spans, len(folded))]
         starts = [0, *(match.end() for match in re.finditer("\n", run))]
         for start, end in placed:

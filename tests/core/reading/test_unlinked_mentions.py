@@ -8,6 +8,7 @@ import unicodedata
 import pytest
 
 from second_brain.index.text import exact
+from second_brain.reading.kept_blocks import Runs
 from second_brain.reading.mentions import find_mentions
 from second_brain.reading.unlinked import PlainNames
 
@@ -19,7 +20,7 @@ def nfd(text):
 def found_in(names, text, endings=()):
     """What stands at the mentions of *names* in *text* as one run: (line, column, last line)."""
     rows = range(text.count("\n") + 1)
-    found = PlainNames(names, endings).mentions_in(text, [(0, len(rows))], rows)
+    found = PlainNames(names, endings).mentions_in(text, Runs([0], [len(rows)]), rows)
     return [mention[:3] for mention in found]
 
 
@@ -79,8 +80,8 @@ def test_endings_may_follow_a_name(endings, count):
 
 def test_an_ending_belongs_to_the_mention():
     names = PlainNames(["Mira", "s x"], ["\u2019s"])
-    assert len(names.mentions_in("Mira's x", [(0, 1)], [0])) == 1
-    assert len(names.mentions_in("Mira\u2019s x", [(0, 1)], [0])) == 1
+    assert len(names.mentions_in("Mira's x", Runs([0], [1]), [0])) == 1
+    assert len(names.mentions_in("Mira\u2019s x", Runs([0], [1]), [0])) == 1
 
 
 @pytest.mark.requirement("SV-10")
@@ -276,7 +277,7 @@ def test_the_time_is_linear_in_the_text(index_of, line):
         for _ in range(3):
             started = time.process_time()
             names.rows_in(exact(text))
-            names.mentions_in(text, [(0, 1)], [0])
+            names.mentions_in(text, Runs([0], [1]), [0])
             best = min(best, time.process_time() - started)
         return best
 
