@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import random
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -59,6 +61,29 @@ def answer(vault: str, db: str, queries: str) -> dict[str, Any]:
     for query in Path(queries).read_text("utf-8").splitlines():
         brain.search(brain.request(query=query, ranking="words", top_k=10))
     return {"pss_mb": memory_mb(os.getpid(), "Pss"), "peak_mb": memory_mb(os.getpid(), "VmHWM")}
+
+
+def mentions(script: str, vault: str, hubs: str) -> dict[str, Any]:
+    """What the plain scan of ``../shared/bench/mentions.py`` takes for the links to some notes (a JSON list), warm.
+
+    Its own command line wants programs that need not be here.
+    """
+    spec = importlib.util.spec_from_file_location("plain_scan", script)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    index = module.Index(vault)
+    index.scan()
+    index.table()
+    times = {}
+    for hub in json.loads(hubs):
+        ask = partial(index.mentions, str(Path(vault) / hub))
+        times[hub] = min(milliseconds(ask) for _ in range(5))
+    return {
+        "stat_pass_ms": min(milliseconds(index.scan) for _ in range(5)),
+        "warm_ms": times,
+    }
 
 
 def reconcile(vault: str, db: str, times: str) -> dict[str, Any]:
@@ -135,5 +160,12 @@ def map_(vault: str, db: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    TASKS = {"embed": embed, "answer": answer, "reconcile": reconcile, "graph": graph, "map": map_}
+    TASKS = {
+        "embed": embed,
+        "answer": answer,
+        "mentions": mentions,
+        "reconcile": reconcile,
+        "graph": graph,
+        "map": map_,
+    }
     sys.stdout.write(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])) + "\n")

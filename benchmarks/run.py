@@ -21,6 +21,7 @@ import embedding
 import graph
 import indexing
 import latency
+import mentions
 import quality
 import watching
 import yardsticks
@@ -48,6 +49,8 @@ BENCHMARKS: dict[str, Callable[[Stage], Iterator[Row]]] = {
     "builtin-rate": embedding.rate,
     "builtin-memory": embedding.memory,
     "sketch": embedding.sketch,
+    "mentions": mentions.latency,
+    "mention-figures": mentions.figures,
     "saved-found": watching.saved_found,
     "idle": watching.idle,
     "idle-embedded": watching.embedded_idle,

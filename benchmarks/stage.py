@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import second_brain
-from measure import Skipped
+from measure import Skipped, finish
 from queries import Queries, derive
 from second_brain.config import load
 from second_brain.service import SecondBrain
@@ -65,10 +65,14 @@ class Stage:
         return quick if self.quick else usual
 
     def vault(self, name: str) -> Path:
-        """The unpacked vault, never changed by a benchmark; raises `Skipped` without the archives."""
+        """The unpacked or generated vault, never changed by a benchmark; raises `Skipped` without what it comes from."""
         vault, archive = self.work / "vaults" / name, SHARED / "vaults" / f"{name}.tar.xz"
         if vault.is_dir():
             return vault
+        if name.startswith("hubs"):
+            return self._hubs(vault)
+        if (SHARED / "vaults" / name).is_dir():
+            return SHARED / "vaults" / name
         if not archive.is_file():
             raise Skipped(f"The vault {name} is not here ({archive}).")
         part = vault.with_suffix(".part")
@@ -81,6 +85,18 @@ class Stage:
         (part / name).rename(vault)
         part.rmdir()
         return vault
+
+    def _hubs(self, vault: Path) -> Path:
+        """A vault of ``make_vault.py``, called by its kind and, behind a dash, its seed."""
+        kind, _, seed = vault.name.partition("-")
+        script = SHARED / "bench" / "make_vault.py"
+        if not script.is_file():
+            raise Skipped(f"The script that makes {kind} is not here ({script}).")
+        part = vault.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        part.parent.mkdir(parents=True, exist_ok=True)
+        finish([sys.executable, str(script), kind, str(part), seed or "1"])
+        return part.rename(vault)
 
     def copy(self, name: str, label: str) -> Path:
         """A fresh copy of the vault *name* that may be changed, its times kept."""

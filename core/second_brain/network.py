@@ -47,6 +47,11 @@ class Network:
         rows = self._resolved(catalog.links_by_key(self._reader, sorted(keys)), self._resolver)
         return [row for row, target in rows if target == path]
 
+    def links_to_unwritten(self, name: str) -> list[LinkRow]:
+        """The links that lead to no note but would to one called *name* (a path or the end of one), in path and text order."""
+        rows = self._resolved(catalog.links_by_key(self._reader, [schema.link_key(name)]), self._resolver)
+        return [row for row, target in rows if target is None and links.ends_with(row.target, name)]
+
     def everything(self) -> Iterator[tuple[LinkRow, str | None]]:
         """All links, as `links_from` tells them, in path and text order."""
         names = NoteNames(catalog.aliases(self._reader).items())

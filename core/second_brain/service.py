@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from second_brain.keeping import Keeper, SyncOutcome
     from second_brain.model import ParsedNote
     from second_brain.reading.links import NoteLinks
+    from second_brain.reading.mentions import Mentions
     from second_brain.reading.notes import NoteText
     from second_brain.search.answer import Answer
     from second_brain.search.engine import Tools
@@ -286,6 +287,15 @@ class SecondBrain:
 
         reader, warnings = self.fresh()
         return replace(link_figures(reader), warnings=warnings)
+
+    def mentions(self, name: str, **options: Any) -> Mentions:
+        """See `reading.mentions.find_mentions`; folders to skip and endings of names are the configured ones unless given."""
+        from second_brain.reading.mentions import find_mentions  # noqa: PLC0415
+
+        options.setdefault("skip_folders", self.config.skip_folders)
+        options.setdefault("name_endings", self.config.name_endings)
+        reader, warnings = self.fresh()
+        return replace(find_mentions(reader, name, **options), warnings=warnings)
 
     def notes(self) -> int:
         """How many notes can be seen."""

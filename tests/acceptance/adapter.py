@@ -218,6 +218,11 @@ class Adapter:
         }
 
     @answered
+    def mentions(self, target: str) -> dict[str, Any]:
+        found = self._open().mentions(target)
+        return {"results": [{"path": excerpt.path, "text": excerpt.text} for excerpt in found.shown]}
+
+    @answered
     def tags(self) -> dict[str, Any]:
         return {"tags": list(self._open().facets().tags)}
 

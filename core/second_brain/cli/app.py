@@ -24,6 +24,7 @@ _COMMANDS = {
     "query": "finding",
     "read": "notes",
     "links": "links",
+    "mentions": "mentions",
     "related": "graph",
     "connections": "graph",
     "map": "graph",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NAME = "second-brain"
-_OF_AN_INDEX = "sync|watch|status|health|doctor|search|query|read|links|tags|folders"
+_OF_AN_INDEX = "sync|watch|status|health|doctor|search|query|read|links|mentions|tags|folders"
 """These commands mean another vault or index when the global options of the run that names them are left out."""
 _OTHERS = "try|init|config|vaults|completion|--help"
 _COMMAND = re.compile(rf"(?<![\w/.~-]){NAME} (?:(?P<command>{_OF_AN_INDEX})(?![\w-])|(?=(?:{_OTHERS})(?![\w-])))")

@@ -55,6 +55,11 @@ def note_at(reader: Reader, path: str) -> NoteRow | None:
     return NoteRow(*row) if row else None
 
 
+def text_of(reader: Reader, doc: int) -> str:
+    """The text of a note as its rows were made from it, redacted; "" for an unknown number."""
+    return reader.connection.execute("SELECT text FROM texts WHERE doc = ?", (doc,)).get or ""
+
+
 def stamps(reader: Reader) -> dict[str, tuple[int | None, int | None]]:
     """Time stamp (nanoseconds) and size of every note's file as it was read; None where that must be done again."""
     rows = reader.connection.execute("SELECT path, mtime_ns, size FROM files")

@@ -15,6 +15,8 @@ from second_brain.index.numbers import numbers
 from second_brain.index.text import exact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from second_brain.index.reader import Reader
@@ -48,6 +50,18 @@ def holders(reader: Reader, piece: str) -> NDArray[np.bool_]:
     places, _ = columns.places(found)
     mask[places] = True
     return mask
+
+
+def texts(reader: Reader, mask: NDArray[np.bool_]) -> Iterator[tuple[str, int, str, bytes]]:
+    """(path, number, text, `text.exact` of it in UTF-8) of the notes in *mask* (places in `reader.columns`), in path order."""
+    docs = np.sort(reader.columns.docs[mask])
+    return iter(
+        reader.connection.execute(
+            "SELECT f.path, f.doc, t.text, t.exact FROM files f JOIN texts t ON t.doc = f.doc WHERE f.doc IN carray(?)"
+            " ORDER BY f.path",
+            (numbers(docs),),
+        )
+    )
 
 
 def _candidates(reader: Reader, needle: str) -> NDArray[np.bool_] | None:

@@ -79,6 +79,11 @@ def resolve(reader: Reader, name: str, *, source: str = "") -> Resolved:
         raise _not_found(reader, name, typed)
 
 
+def readings(name: str) -> tuple[str, ...]:
+    """What a note may be called that *name* means, the most literal first: for names that no note bears yet."""
+    return tuple(form.name for form in _forms(_unwrapped(name), ""))
+
+
 class _Fit(IntEnum):
     """How a note's name fits, best first."""
 

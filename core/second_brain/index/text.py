@@ -15,7 +15,7 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+    from collections.abc import Callable, Container, Iterable, Sequence
 
 # Nonspacing and spacing marks (Mn, Mc) of Unicode 14: part of the word for Unicode, but not for Python's \w.
 # A literal, so that the index does not depend on the Unicode version of the Python that runs.
@@ -73,6 +73,9 @@ _LATIN_GREEK: Final = "a-z\u00df-\u02af\u0370-\u03ff\u1d00-\u1dbf\u1e00-\u1fff\u
 _HIGH: Final = "\U00010000-\U0010ffff"
 WORD: Final = re.compile(rf"\w+(?:(?:[{_MARKS}{_UNSEEN}]|(?=[{_HIGH}])[{_HIGH_MARKS}])+\w*)*")
 _CLUSTER: Final = re.compile(rf".(?:[{_MARKS}{_UNSEEN}{_JOINED}]|(?=[{_HIGH}])[{_HIGH_MARKS}])*", re.DOTALL)
+_PLAIN_OR_CLUSTER: Final = re.compile(
+    rf"[\x01-\x7f]+(?![{_MARKS}{_UNSEEN}{_JOINED}{_HIGH}])|{_CLUSTER.pattern}", re.DOTALL
+)
 MAY_CONTINUE: Final = re.compile(rf"[{_MARKS}{_UNSEEN}{_JOINED}{_HIGH}]")
 _UNSEEN_RUN: Final = re.compile(rf"[{_UNSEEN}\U000e0100-\U000e01ef]+")
 _ACCENTED: Final = re.compile(rf"([{_LATIN_GREEK}])[{_MARKS}]+")
@@ -132,6 +135,23 @@ def exact(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
+def exact_places(text: str) -> tuple[str, Sequence[int]]:
+    """`exact` of *text*, and where in *text* each of its characters begins, and the end of the last one.
+
+    Composed is what belongs to one character, so the form can only differ from `exact` where *text* begins within one.
+    """
+    if text.isascii() and "\0" not in text:
+        return text.lower(), range(len(text) + 1)
+    pieces: list[str] = []
+    places: list[int] = []
+    for match in _PLAIN_OR_CLUSTER.finditer(text):
+        piece = exact(match[0])
+        start, end = match.span()
+        pieces.append(piece)
+        places += range(start, end) if len(piece) == end - start else [start] * len(piece)
+    return "".join(pieces), [*places, len(text)]
+
+
 def query_terms(text: str) -> list[tuple[str, int]]:
     """The (term, position) that a text asks for: its tokens without the parts.
 
@@ -173,6 +193,19 @@ def occurrences(text: str, terms: Container[str], any_term: re.Pattern[str]) -> 
 def in_word() -> re.Pattern[str]:
     """Runs of what stands inside of words, and of marks that stand alone; compiled when first needed, which takes 15 ms."""
     return re.compile(rf"(?:[\w{_MARKS}{_UNSEEN}]|(?=[{_HIGH}])[{_HIGH_MARKS}])+")
+
+
+@lru_cache(maxsize=1 << 12)
+def in_spaced_word(char: str) -> bool:
+    """True for what continues a word of a script that puts blanks between words, and for marks; not for ``_``."""
+    return char != "_" and in_word().match(char) is not None and SHAPES[char] != "c"
+
+
+def continues(char: str) -> bool:
+    """True for what belongs to the character before it: a mark, a joiner, a variation selector, a skin tone."""
+    if char.isascii() or char.isalnum():
+        return False
+    return "\U0001f3fb" <= char <= "\U0001f3ff" or in_word().match(char) is not None
 
 
 @lru_cache(maxsize=1)

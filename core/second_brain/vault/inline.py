@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from second_brain.model import Link, LinkKind
 from second_brain.vault.tags import INLINE_TAG, tag_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _OPENER = re.compile(r"\\[!-/:-@\[-`{}~]|`+|%%|<!--|<(?=[a-zA-Z/?!])|\$\$?|!?\[|(?<!\S)#")
 _WIKILINK = re.compile(r"\[\[([^\[\]|\n]+?)?(?:\\?\|((?:[^\[\]\n]|\](?!\])|\[(?!\[)){0,2000}))?\]\]")
@@ -24,6 +28,7 @@ _DEFINITION = re.compile(rf"[ ]{{0,3}}\[([^\]\[^][^\]\[]{{0,300}})\]:[ \t]*{_DES
 _HTML_TAG = re.compile(r"<[^<>]{0,2000}>")
 _FORMULA = re.compile(r"\$(?![\s$])(?:[^$\\\n]|\\.)*(?<!\s)\$(?!\d)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_URL = re.compile(r"(?<![\w+.-])(?:[A-Za-z][A-Za-z0-9+.-]{1,30}://|(?:www\.|mailto:)(?=\S))[^\s<>]+")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LINE_END = re.compile("\n")
 _CLOSERS = {"%%": "%%", "<!--": "-->", "$$": "$$"}
@@ -34,25 +39,46 @@ def scan(text: str, line: int, links: list[Link], tags: list[str] | None) -> Non
     _Run(text, line, links, tags).scan()
 
 
+def plain_stretches(text: str) -> Iterator[tuple[int, int]]:
+    """Where the run *text* is nothing but text: outside of links, code, comments, formulas, tags (HTML ones, too) and URLs."""
+    run = _Run(text, 1, [], None)
+    run.scan()
+    position = 0
+    for start, end in sorted([*run.marked, *(match.span() for match in _URL.finditer(text))]):
+        if start > position:
+            yield position, start
+        position = max(position, end)
+    if position < len(text):
+        yield position, len(text)
+
+
 def property_links(lines: list[str]) -> list[Link]:
     """The links in the *lines* of a frontmatter, the opening fence first.
 
     The line of a link is that of its key; so is the column, 0 when the link itself stands further down.
     """
-    found: list[Link] = []
+    return [
+        Link(link.target, link.kind, key, link.column if link.line == key else 0, link.text)
+        for link, key in placed_property_links(lines)
+    ]
+
+
+def placed_property_links(lines: Sequence[str]) -> Iterator[tuple[Link, int]]:
+    """The links in the *lines* of a frontmatter where they really stand, each with the line of its key."""
     key_line = 1
     for number, line in enumerate(lines, 1):
-        if line[:1] not in ("", " ", "\t", "-", "#"):
+        if begins_property(line):
             key_line = number
         if "[" not in line or line.lstrip().startswith("#"):
             continue
         here: list[Link] = []
-        scan(line.replace("`", " "), key_line, here, None)
-        found.extend(
-            Link(link.target, LinkKind.PROPERTY, key_line, link.column if number == key_line else 0, link.text)
-            for link in here
-        )
-    return found
+        scan(line.replace("`", " "), number, here, None)
+        yield from ((Link(link.target, LinkKind.PROPERTY, number, link.column, link.text), key_line) for link in here)
+
+
+def begins_property(line: str) -> bool:
+    """True for a line of a frontmatter that begins with a key."""
+    return line[:1] not in ("", " ", "\t", "-", "#")
 
 
 class _Run:
@@ -63,6 +89,7 @@ class _Run:
         self._tags = tags
         self._line_starts: list[int] | None = None
         self._absent: set[str] = set()  # closers that do not come any more
+        self.marked: list[tuple[int, int]] = []  # where the constructs stand
 
     def scan(self) -> None:
         text = self._text
@@ -70,19 +97,24 @@ class _Run:
             self._definitions()
         position = 0
         while match := _OPENER.search(text, position):
-            mark = match[0]
-            if mark[0] == "`":
-                position = self._behind_code(match)
-            elif mark in _CLOSERS:
-                position = self._behind(_CLOSERS[mark], match.end())
-            elif mark == "#":
-                position = self._tag(match.start())
-            elif mark[-1] == "[" and mark[0] != "\\":
-                position = self._link(match.start(), match.end() - 1)
-            else:
-                inside = _HTML_TAG if mark == "<" else _FORMULA if mark == "$" else None
-                whole = inside.match(text, match.start()) if inside else None
-                position = whole.end() if whole else match.end()
+            position = self._behind_construct(match)
+            if position > match.end():
+                self.marked.append((match.start(), position))
+
+    def _behind_construct(self, opener: re.Match[str]) -> int:
+        """Where what *opener* begins ends; the end of *opener* when it begins nothing."""
+        mark = opener[0]
+        if mark[0] == "`":
+            return self._behind_code(opener)
+        if mark in _CLOSERS:
+            return self._behind(_CLOSERS[mark], opener.end())
+        if mark == "#":
+            return self._tag(opener.start())
+        if mark[-1] == "[" and mark[0] != "\\":
+            return self._link(opener.start(), opener.end() - 1)
+        inside = _HTML_TAG if mark == "<" else _FORMULA if mark == "$" else None
+        whole = inside.match(self._text, opener.start()) if inside else None
+        return whole.end() if whole else opener.end()
 
     def _behind(self, closer: str, position: int) -> int:
         """Where the construct ends, or *position* when it never does."""
@@ -136,6 +168,7 @@ class _Run:
         for line in self._text.split("\n"):
             if "]:" in line and (match := _DEFINITION.match(line)):
                 self._add_markdown(match[2] or match[3] or "", position + match.start(), match[1], embed=False)
+                self.marked.append((position, position + match.end()))
             position += len(line) + 1
 
     def _add_markdown(self, destination: str, start: int, label: str, *, embed: bool) -> None:

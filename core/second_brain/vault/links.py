@@ -37,6 +37,12 @@ def is_attachment(target: str) -> bool:
     return suffix is not None and _ATTACHMENT.fullmatch(suffix[0]) is not None
 
 
+def ends_with(target: str, name: str) -> bool:
+    """True when *target*, with or without its fragment, is *name* or a path that ends with it."""
+    wanted = f"/{key(name)}"
+    return any(f"/{key(form)}".endswith(wanted) for form in _forms(target))
+
+
 class Names(Protocol):
     """What the notes are called that links are resolved among."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from second_brain.cli.app import program, run
 
-ASKING = ("try", "search", "query", "read", "links", "tags", "folders")
+ASKING = ("try", "search", "query", "read", "links", "mentions", "tags", "folders")
 
 
 def _examples():
