@@ -59,6 +59,8 @@ def mentions_(
     if found.map:
         session.out.line("\n-- not shown --")
         session.out.lines(_mapped(session, note) for note in found.map)
+    for warning in found.warnings:
+        session.out.warn(warning)
     if found.next is not None:
         session.out.line(f"next: {session.typable(harmless(_next(target, found, unlinked=unlinked)))}")
 
