@@ -74,11 +74,11 @@ def test_the_answer_tells_all_that_was_found(vault):
         "budget_tokens": 14,
         "message": "Mira of the Boats: 4 mentions in 3 notes; 2 shown (8 of 14 tokens)",
         "next": {
-        "warnings": [],
             "paths": ["Log/2026-01-01.md", "todo.md"],
             "after": ["Log/2026-01-01.md:3"],
             "budget_tokens": 14,
         },
+        "warnings": [],
     }
 
 
