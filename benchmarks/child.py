@@ -28,6 +28,8 @@ from second_brain.vault.changes import Batch
 from stage import opened
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from second_brain.embedding import Embedder
     from second_brain.index.writer import Writer
     from second_brain.indexing.indexer import Progress
@@ -160,7 +162,7 @@ def map_(vault: str, db: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    TASKS = {
+    TASKS: dict[str, Callable[..., dict[str, Any]]] = {
         "embed": embed,
         "answer": answer,
         "mentions": mentions,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -81,8 +82,8 @@ def _asked(stage: Stage, name: str, vault: Path, db: Path, server: yardsticks.Fa
     )
     reader, settings = brain.reader, brain.graph_settings
     paths = [hit.path for query in stage.queries(name).plain[:50] for hit in _hits(brain, query)]
-    related = [milliseconds(lambda path=path: queries.related_notes(reader, settings, path)) for path in paths]
-    hubs = [milliseconds(lambda path=path: queries.related_notes(reader, settings, path)) for path, _ in figures.hubs]
+    related = [milliseconds(partial(queries.related_notes, reader, settings, path)) for path in paths]
+    hubs = [milliseconds(partial(queries.related_notes, reader, settings, path)) for path, _ in figures.hubs]
     yield Row(
         f"graph.{name}.related",
         f"notes related to one, {name}, warm, p95",
