@@ -74,7 +74,7 @@ _HIGH: Final = "\U00010000-\U0010ffff"
 WORD: Final = re.compile(rf"\w+(?:(?:[{_MARKS}{_UNSEEN}]|(?=[{_HIGH}])[{_HIGH_MARKS}])+\w*)*")
 _CLUSTER: Final = re.compile(rf".(?:[{_MARKS}{_UNSEEN}{_JOINED}]|(?=[{_HIGH}])[{_HIGH_MARKS}])*", re.DOTALL)
 _PLAIN_OR_CLUSTER: Final = re.compile(
-    rf"[\x01-\x7f]+(?![{_MARKS}{_UNSEEN}{_JOINED}{_HIGH}])|{_CLUSTER.pattern}", re.DOTALL
+    rf"[\x00-\x7f]+(?![{_MARKS}{_UNSEEN}{_JOINED}{_HIGH}])|{_CLUSTER.pattern}", re.DOTALL
 )
 MAY_CONTINUE: Final = re.compile(rf"[{_MARKS}{_UNSEEN}{_JOINED}{_HIGH}]")
 _UNSEEN_RUN: Final = re.compile(rf"[{_UNSEEN}\U000e0100-\U000e01ef]+")
@@ -136,11 +136,11 @@ def exact(text: str) -> str:
 
 
 def exact_places(text: str) -> tuple[str, Sequence[int]]:
-    """`exact` of *text*, and where in *text* each of its characters begins, and the end of the last one.
+    """`exact` of *text*, which holds no NUL, and where in *text* each of its characters begins, and the end of the last one.
 
     Composed is what belongs to one character, so the form can only differ from `exact` where *text* begins within one.
     """
-    if text.isascii() and "\0" not in text:
+    if text.isascii():
         return text.lower(), range(len(text) + 1)
     pieces: list[str] = []
     places: list[int] = []

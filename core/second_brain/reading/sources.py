@@ -6,6 +6,7 @@ A hub has thousands: until a note is shown, its links stay the rows that the ind
 from __future__ import annotations
 
 import unicodedata
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from second_brain.index.catalog import LinkRow
@@ -100,7 +101,7 @@ def _distinct(mentions: list[Mention]) -> list[Mention]:
     """In the order of the text.  Links of one property may have one place: their columns are made to rise."""
     if len(mentions) == 1:
         return mentions
-    mentions.sort(key=lambda mention: (mention.line, 0 if mention.target else mention.column))
+    mentions.sort(key=itemgetter(0, 1))
     for place in range(1, len(mentions)):
         before, mention = mentions[place - 1], mentions[place]
         if mention[:2] <= before[:2]:

@@ -409,8 +409,27 @@ def test_going_on_shows_every_mention_exactly_once(index_of, seed):
             if found.next is None:
                 break
             options = asdict(found.next)
+            assert len({place.partition(".md:")[0] for place in options["after"]}) == len(options["after"])
         assert found.next is None
         assert sorted(shown) == sorted((one.path, one.line, one.text, one.mentions) for one in everything.shown)
+
+
+@pytest.mark.requirement("SV-3")
+@pytest.mark.parametrize("head", ["[[Kiln|key]] ", ""])
+def test_going_on_within_a_property_loses_and_repeats_nothing(index_of, head):
+    """All its mentions have the line of its key, and most of them one column."""
+    values = "".join(f"\n  - '[[Kiln|{number} {'and so on ' * 12}]]'" for number in range(60))
+    reader = index_of({"Kiln.md": "", "n.md": f"---\na: 1\nsee: {head}{values}\n---\n[[Kiln]]\n"}).reader
+    options, shown = {"budget_tokens": 600}, []
+    while options is not None:
+        found = find_mentions(reader, "Kiln", **options)
+        assert found.total == total_of(found) == 61 + bool(head) - sum(one.mentions for one in shown)
+        shown += found.shown
+        options = asdict(found.next) if found.next else None
+    numbers = [
+        line.split()[1].partition("|")[2] for one in shown for line in one.text.splitlines() if line.startswith("  - ")
+    ]
+    assert numbers == [str(number) for number in range(60)]
 
 
 @pytest.mark.parametrize("unlinked", [False, True])
