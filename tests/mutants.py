@@ -1,4 +1,4 @@
-"""Seeded faults in ranking, filters and scopes: each must make a test fail.
+"""Seeded faults in ranking, filters, scopes, the graph and mentions: each must make a test fail.
 
     python tests/mutants.py [--only NUMBER …]
 
@@ -21,7 +21,9 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path("second_brain")
-TESTS = Path("tests/core/engine")
+TESTS = {path.name: path for path in (ROOT / "tests").rglob("test_*.py")}
+"""Every test file by its name, which is unique."""
+
 AT_ONCE = 2
 TIME_LIMIT = 300  # seconds
 FAILED = 1  # what pytest says when tests ran and failed
@@ -48,13 +50,15 @@ ORDER = ("test_engine_ranking.py",)
 FILTERS = ("test_engine_filters.py",)
 SCOPES = ("test_engine_scopes.py",)
 MEANING = ("test_engine_meaning.py",)
+GRAPH = ("test_incremental_graph.py",)
+MENTIONS = ("test_mentions.py", "test_mention_filling.py")
 
 MUTANTS = (
     # ranking by words
     Mutant(
         "index/words.py",
         "df = int(hits.sum())",
-        "df = sum(len(postings.read(reader.connection, variant.term).docs) for variant in concept.variants)",
+        "df = sum(len(postings.read(reader.connection, reader.databases, variant.term).docs) for variant in concept.variants)",
         FIGURES,
     ),
     Mutant(
@@ -104,10 +108,22 @@ MUTANTS = (
     Mutant("index/scope.py", "t.key >= {_literal(key + '/')}", "t.key >= {_literal(key)}", SCOPES),
     Mutant(
         "index/scope.py",
-        "temp.files AS f WHERE f.doc = t.doc)",
-        "main.files AS f WHERE f.doc = t.doc)",
+        "temp.{layer.files} AS f WHERE f.{key} = t.{key})",
+        "{layer.database}.files AS f WHERE f.{key} = t.{key})",
         ("test_vocabulary_map.py",),
     ),
+    Mutant(
+        "index/scope.py", "if overlaid and layer.database", "if not overlaid and layer.database", ("test_freshness.py",)
+    ),
+    # the graph
+    Mutant("indexing/graph_change.py", "stale | neighbours.may_enter(matrix, bounds, rows)", "stale", GRAPH),
+    Mutant("indexing/graph_change.py", "path in touched or path in changed", "path in changed", GRAPH),
+    Mutant("index/vector_rows.py", "graph_rows.mark(connection, [path])", "pass", GRAPH),
+    Mutant("index/boilerplate.py", "max(FEW, -(-notes // ONE_OF))", "FEW", ("test_boilerplate.py",)),
+    Mutant("graph/edges.py", "del counts[node]", "pass", ("test_graph_edges.py",)),
+    # mentions
+    Mutant("reading/filling.py", "cap = max(budget / SHARE, budget / len(notes))", "cap = budget", MENTIONS),
+    Mutant("reading/filling.py", "self._left -= costs[done]", "pass", MENTIONS),
     # meaning
     Mutant(
         "index/vectors.py",
@@ -148,7 +164,7 @@ class Copy:
 
     def run(self, tests: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
         """Run the test files; -1 as its code stands for too slow."""
-        files = [str(TESTS / name) for name in tests]
+        files = [str(TESTS[name]) for name in tests]
         return self._python("-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", *files)
 
     def try_out(self, mutant: Mutant) -> subprocess.CompletedProcess[str]:

@@ -262,7 +262,7 @@ def test_a_planted_mean_length_of_the_whole_vault_is_caught(vaults, monkeypatch,
 
 @pytest.mark.requirement("NFR-5")
 def test_a_planted_vocabulary_of_the_whole_vault_is_caught(vaults, monkeypatch, raw):
-    monkeypatch.setattr(Reader, "frequency", lambda reader, term: len(postings.read(raw(reader), term).docs))
+    monkeypatch.setattr(Reader, "frequency", lambda reader, term: len(postings.read(raw(reader), ("main",), term).docs))
     assert differences(vaults["folder"], "folder", 30)
 
 
@@ -271,8 +271,8 @@ def test_a_planted_vocabulary_of_the_whole_vault_is_caught(vaults, monkeypatch, 
 def test_planted_rows_that_pass_by_the_scope_are_caught(vaults, monkeypatch, table):
     install = scope.install
 
-    def leaking(connection, of):
-        install(connection, of)
+    def leaking(connection, of, **options):
+        install(connection, of, **options)
         connection.authorizer = None
         connection.execute("PRAGMA query_only = 0")
         connection.execute(f"DROP VIEW temp.{table}; CREATE TEMP VIEW {table} AS SELECT * FROM main.{table}")

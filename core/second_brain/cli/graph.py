@@ -11,8 +11,6 @@ from second_brain.cli.commands import command, examples, pass_session
 from second_brain.cli.completing import words
 from second_brain.cli.output import harmless
 from second_brain.cli.wording import listed, plural
-from second_brain.config.guard import refuse_in_vault
-from second_brain.config.paths import shown
 from second_brain.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -279,6 +277,9 @@ def orphans_(session: Session, *, folder: str) -> None:
 
 
 def _write_picture(session: Session, file: str, theme: str, draw: Callable[[Any], str]) -> None:
+    from second_brain.config.guard import refuse_in_vault  # noqa: PLC0415 - cheap start
+    from second_brain.config.paths import shown  # noqa: PLC0415
+
     if theme not in THEMES:
         raise InvalidParameter(
             f"There is no theme {theme!r}.", hint="Choose one of the options.", parameter="theme", options=THEMES

@@ -60,7 +60,7 @@ class Freshness:
         """
         with self._lock:
             vault = self._vault()
-            changes = _differences(vault.scan(), self._known(), scope)
+            changes = self._differences(vault.scan(), scope)
             left = len(changes.written) if len(changes.written) > MOST else 0
             if left:
                 changes = _Changes({}, changes.gone)
@@ -76,13 +76,13 @@ class Freshness:
                 self._reader.close()
                 self._reader = None
 
-    def _known(self) -> dict[str, FileStat | None]:
-        """The stamps of the whole index, whatever the scope: what lies outside is not new."""
+    def _differences(self, scan: Scan, scope: Scope) -> _Changes:
+        """Compared with the whole index, whatever the scope: what lies outside is not new."""
         if self._reader is None:
             self._reader = open_reader(self._db_path, Scope())
         reader = self._reader
         with reader.snapshot():
-            return reader.derived("stamps", lambda: catalog.file_stats(reader))
+            return _differences(scan, reader.derived("stamps", lambda: catalog.file_stats(reader)), scope)
 
     def _made(self, vault: Vault, changes: _Changes) -> Overlay | None:
         self._records = {

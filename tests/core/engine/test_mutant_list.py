@@ -15,8 +15,8 @@ def test_every_mutant_still_fits_its_file_and_has_tests(mutant):
     compile(changed, mutant.file, "exec")
     assert mutant.tests
     for name in mutant.tests:
-        assert (ROOT / TESTS / name).is_file()
+        assert name in TESTS
 
 
-def test_there_are_thirty_different_mutants():
-    assert len({(mutant.file, mutant.original, mutant.replacement) for mutant in MUTANTS}) == len(MUTANTS) == 30
+def test_the_mutants_are_different():
+    assert len({(mutant.file, mutant.original, mutant.replacement) for mutant in MUTANTS}) == len(MUTANTS) >= 30
