@@ -142,8 +142,10 @@ class _Counter:
 
 def _act(job, counter):
     from indexed_vault import IndexedVault
+    from second_brain.graph.settings import Settings
     from second_brain.index import connection as connections
     from second_brain.indexing.embed import Embedding
+    from second_brain.indexing.graph import bring_up_to_date
     from second_brain.model import Layout
     from stub_embedder import StubEmbedder
 
@@ -176,6 +178,8 @@ def _act(job, counter):
             vault.indexer(writer).sync()
         if job["action"] in ("embed", "index"):
             Embedding(writer, vault.embedder, vault.layout).run()
+        if job["action"] == "graph":
+            bring_up_to_date(writer, Settings())
 
 
 if __name__ == "__main__":

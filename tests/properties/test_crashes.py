@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from crashing import CrashServer
+from index_dump import graph_dump
 from indexed_vault import IndexedVault
 from second_brain.indexing import indexer as indexing
 from stub_embedder import StubEmbedder
@@ -99,6 +100,32 @@ def test_embedding_killed_at_every_statement_resumes_and_embeds_nothing_twice(tm
         assert vault.embedder.texts == passages - len(stored)
         assert vault.dump() == expected, f"killed at statement {number}"
     assert number > 40
+
+
+@pytest.mark.requirement("RG-6")
+def test_an_update_of_the_graph_killed_at_every_statement_is_done_by_the_next(tmp_path, server):
+    vault = IndexedVault(tmp_path / "killed").write_all(dict(list(crash_notes.as_bytes().items())[:6])).index()
+    vault.graph()
+    for change in (edit, add, move):
+        change(vault)
+    vault.index()
+    shutil.copytree(vault.db.parent, tmp_path / "before")
+    before = graph_dump(vault.db)
+    vault.graph()
+    expected = graph_dump(vault.db)
+    assert expected["neighbours"] != before["neighbours"]
+    kills = 0
+    while True:
+        set_back(vault, tmp_path / "before")
+        ended = server.run("graph", vault, kill_at=kills + 1)
+        assert ended["error"] == ""
+        if not ended["killed"]:
+            break
+        kills += 1
+        assert graph_dump(vault.db) in (before, expected)  # all of it, or nothing
+        vault.graph()
+        assert graph_dump(vault.db) == expected
+    assert kills > 20
 
 
 def test_a_model_switch_killed_at_every_statement_resumes(tmp_path, server):
