@@ -116,8 +116,8 @@ MUTANTS = (
         "index/scope.py", "if overlaid and layer.database", "if not overlaid and layer.database", ("test_freshness.py",)
     ),
     # the graph
-    Mutant("indexing/graph_change.py", "stale | neighbours.may_enter(matrix, bounds, rows)", "stale", GRAPH),
-    Mutant("indexing/graph_change.py", "path in touched or path in changed", "path in changed", GRAPH),
+    Mutant("indexing/graph_change.py", "holding, rows)", "holding, rows[:0])", GRAPH),
+    Mutant("indexing/graph_change.py", "[path in touched for path in paths]", "[False for path in paths]", GRAPH),
     Mutant("index/vector_rows.py", "graph_rows.mark(connection, [path])", "pass", GRAPH),
     Mutant("index/boilerplate.py", "max(FEW, -(-notes // ONE_OF))", "FEW", ("test_boilerplate.py",)),
     Mutant("graph/edges.py", "del counts[node]", "pass", ("test_graph_edges.py",)),

@@ -80,9 +80,16 @@ class _IndexedNames:
 
     def called(self, key: str) -> Sequence[str]:
         if key not in self._called:
-            rows = catalog.bearers(self._reader, schema.value_key(key), "alias")
-            self._called[key] = [path for path, alias in rows if links.key(alias) == key]
+            rows = {
+                row for form in _written(key) for row in catalog.bearers(self._reader, schema.value_key(form), "alias")
+            }
+            self._called[key] = [path for path, alias in sorted(rows) if links.key(alias) == key]
         return self._called[key]
 
     def holds(self, path: str) -> bool:
         return catalog.note_at(self._reader, path) is not None
+
+
+def _written(key: str) -> tuple[str, ...]:
+    """How an alias may be written that is compared as *key*."""
+    return (key, f"{key}.md", f"{key}/", f"/{key}", key.replace("/", "\\"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from second_brain.config import Config
     from second_brain.embedding import Embedder
     from second_brain.embedding.embedders import Embedders
-    from second_brain.graph.queries import Connected, LinkFigures, Neighbourhood, Related, VaultMap
+    from second_brain.graph.queries import Connected, LinkFigures, Neighbourhood, Related, VaultMap, Way
     from second_brain.graph.settings import Settings as GraphSettings
     from second_brain.index.reader import Reader
     from second_brain.index.writer import Writer
@@ -275,11 +275,12 @@ class SecondBrain:
         reader, warnings = self.fresh()
         return replace(neighbourhood(reader, target, depth=depth, limit=limit), warnings=warnings)
 
-    def way(self, note_a: str, note_b: str, *, max_hops: int = 6) -> tuple[str, ...]:
+    def way(self, note_a: str, note_b: str, *, max_hops: int = 6) -> Way:
         """See `graph.queries.way_between`."""
         from second_brain.graph.queries import way_between  # noqa: PLC0415
 
-        return way_between(self.fresh()[0], note_a, note_b, max_hops=max_hops)
+        reader, warnings = self.fresh()
+        return replace(way_between(reader, note_a, note_b, max_hops=max_hops), warnings=warnings)
 
     def link_figures(self) -> LinkFigures:
         """See `graph.queries.link_figures`."""

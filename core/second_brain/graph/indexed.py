@@ -235,9 +235,10 @@ class _Stored:
 
     def complete(self) -> tuple[Matrix, Lists]:
         matrix = _matrix(self._reader, self._model, graph_rows.reduced(self._reader.connection))
-        return matrix, self._lists()
+        return matrix, self._lists(matrix)
 
-    def _lists(self) -> Lists:
+    def _lists(self, matrix: Matrix) -> Lists:
+        """The stored lists with the cosines of now: a vector may be newer than the last update of the graph."""
         size, k = len(self._places.paths), self._settings.knn_k
         lists = Lists(np.full((size, k), neighbours.NOBODY, dtype=np.int64), np.zeros((size, k)))
         nodes = graph_rows.nodes(self._reader.connection)
@@ -250,5 +251,5 @@ class _Stored:
         order = order[(node[order] >= 0) & (other[order] >= 0)]
         node, other, cosine = node[order], other[order], cosine[order]
         rank = np.arange(len(node)) - np.searchsorted(node, node)
-        lists.numbers[node, rank], lists.cosines[node, rank] = other, cosine
+        lists.numbers[node, rank], lists.cosines[node, rank] = other, neighbours.cosines(matrix, node, other)
         return lists

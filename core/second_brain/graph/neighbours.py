@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Matrix = NDArray[np.float32]
 
 NOBODY = -1  # an unused place of a list
-GONE = -2  # the place of a note that has no row any more
 
 _DECIMALS = 6
 _BLOCK = 256  # rows of one product
@@ -85,31 +84,19 @@ def nearest(matrix: Matrix, rows: ArrayLike, k: int, least: float) -> Lists:
     return lists
 
 
-def stale_rows(matrix: Matrix, lists: Lists, changed: ArrayLike, k: int, least: float) -> Nodes:
-    """The rows whose list may differ from *lists* when the vectors of *changed* rows are new, others, moved or gone; ascending.
+def stale_rows(matrix: Matrix, bounds: Numbers, holding: Flags, changed: Nodes) -> Nodes:
+    """The rows whose list may be another when the vectors of the rows *changed* are new, others, moved or gone; ascending.
 
-    *matrix* is that of now and *lists* are those of before, one line per row of *matrix* and made with the same *k* and
-    *least*.  A note that is gone keeps a row without a vector and is one of *changed*, or has lost its row and stands as `GONE`
-    in the lists that held it.  *changed*: a mask or numbers.  Every other row keeps its list to the last bit.
-    """
-    touched = _as_mask(changed, len(matrix))
-    stale = touched | (lists.numbers == GONE).any(axis=1)
-    stale |= ((lists.numbers >= 0) & touched[np.maximum(lists.numbers, 0)]).any(axis=1)
-    if k:
-        full = lists.numbers[:, -1] >= 0
-        stale |= may_enter(matrix, np.where(full, lists.cosines[:, -1], least), np.flatnonzero(touched))
-    return np.flatnonzero(stale)
-
-
-def may_enter(matrix: Matrix, bounds: Numbers, changed: Nodes) -> Flags:
-    """Into the lists of which rows one of the rows *changed* may come, by products of float32 and a margin.
-
-    *bounds*: the cosine of the last one of a full list, else the least that is taken.
+    *matrix* is that of now.  *bounds*: the cosine of the last one of a full list of before, else the least that is taken;
+    *holding*: in the list of before stood one of *changed*, or a note that has no row any more.  Every other row keeps its list to
+    the last bit.  Products of float32 with a margin tell whose list a changed row may enter.
     """
     nearest_changed = np.full(len(matrix), -np.inf, dtype=np.float32)
     for rows in _blocks(changed[with_vector(matrix[changed])]):
         np.maximum(nearest_changed, (matrix[rows] @ matrix.T).max(axis=0), out=nearest_changed)
-    return np.asarray(with_vector(matrix) & (nearest_changed >= bounds - _margin(matrix)))
+    stale = holding | (with_vector(matrix) & (nearest_changed >= bounds - _margin(matrix)))
+    stale[changed] = True
+    return np.flatnonzero(stale)
 
 
 def _columns(matrix: Matrix, k: int, *, many: bool) -> Nodes:
@@ -171,12 +158,3 @@ def _fill(lists: Lists, pairs: tuple[Nodes, Nodes, Nodes], matrix: Matrix, least
     inside = place < lists.numbers.shape[1]
     lists.numbers[lines[inside], place[inside]] = others[inside]
     lists.cosines[lines[inside], place[inside]] = exact[inside]
-
-
-def _as_mask(changed: ArrayLike, size: int) -> Flags:
-    given = np.asarray(changed)
-    if given.dtype == np.bool_:
-        return given
-    mask = np.zeros(size, dtype=np.bool_)
-    mask[given.astype(np.int64)] = True
-    return mask

@@ -17,7 +17,7 @@ from second_brain.graph.formulas import Edge, Edges
 from second_brain.graph.indexed import IndexedFacts, complete_facts, outgoing_of, places_of
 from second_brain.graph.overview import Node, Overview, overview
 from second_brain.graph.related import Evidence, Neighbour, because, evidence, related
-from second_brain.index import schema
+from second_brain.index import catalog, schema
 from second_brain.index.resolve import resolve
 from second_brain.model import linked_name
 from second_brain.network import network_of
@@ -112,6 +112,14 @@ class Neighbourhood:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The paths of the notes along a way, both ends included; empty when there is none."""
+
+    path: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
 def related_notes(reader: Reader, settings: Settings, name: str, *, top_k: int = 10) -> Related:
     """The at most *top_k* (1 to 50) notes that belong to the note *name*, with the reasons.
 
@@ -137,6 +145,8 @@ def connection_of(reader: Reader, settings: Settings, one: str, other: str) -> C
             raise InvalidParameter(
                 f"Both names mean the note {paths[0]}.", hint="Name two different notes.", parameter="note_b"
             )
+        if not settings.enabled:
+            return Connected(paths[0], paths[1], connected=False, direct=None, closeness=0.0, path=(), steps=())
         facts = _complete(reader, settings)
         a, b = (places_of(reader).of[path] for path in paths)
         found = connections(_edges(reader, settings), a, b)
@@ -157,8 +167,7 @@ def vault_map(reader: Reader, settings: Settings, *, min_score: float | None = N
     if min_score is not None and not 0 <= min_score <= 1:
         raise InvalidParameter(f"min_score is {min_score}.", hint="Give a number from 0 to 1.", parameter="min_score")
     with reader.snapshot():
-        facts = _complete(reader, settings)
-        nodes = _nodes(facts)
+        nodes = _nodes(reader)
         edges = _edges(reader, settings)
     return VaultMap(overview(nodes, edges, settings, min_score), nodes, edges)
 
@@ -204,8 +213,8 @@ def neighbourhood(reader: Reader, name: str, *, depth: int = 1, limit: int = 50)
     )
 
 
-def way_between(reader: Reader, one: str, other: str, *, max_hops: int = 6) -> tuple[str, ...]:
-    """The paths of a shortest way along links from the note *one* to *other*, both included; empty when there is none.
+def way_between(reader: Reader, one: str, other: str, *, max_hops: int = 6) -> Way:
+    """A shortest way along links, in either direction, from the note *one* to *other*.
 
     Raises `NotFound` and `Ambiguous` as `resolve` does (parameters from, to), `InvalidParameter` for *max_hops* (1 to 20).
     """
@@ -214,7 +223,7 @@ def way_between(reader: Reader, one: str, other: str, *, max_hops: int = 6) -> t
         places = places_of(reader)
         ends = [places.of[_resolved(reader, name, parameter)] for name, parameter in ((one, "from"), (other, "to"))]
         found = walks.path_between(*_both_ways(reader), ends[0], ends[1], max_hops)
-    return tuple(places.paths[note] for note in found or ())
+    return Way(tuple(places.paths[note] for note in found or ()))
 
 
 # -- shared ---------------------------------------------------------------------------------------------------------------
@@ -246,9 +255,9 @@ def _edges(reader: Reader, settings: Settings) -> Edges:
     return reader.derived(f"edges {settings}", compute)
 
 
-def _nodes(facts: Complete) -> tuple[Node, ...]:
-    rows = zip(facts.paths, facts.titles, facts.tag_names, strict=True)
-    return tuple(Node(path, title, tags) for path, title, tags in rows)
+def _nodes(reader: Reader) -> tuple[Node, ...]:
+    titles, tags = catalog.titles(reader), catalog.tag_keys(reader, None)
+    return tuple(Node(path, titles[path], tags.get(path, {})) for path in places_of(reader).paths)
 
 
 def _step(facts: Complete, settings: Settings, edge: Edge, node: int) -> Step:

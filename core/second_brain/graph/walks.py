@@ -6,7 +6,7 @@ depend on the order of either.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 Links = Mapping[int, Collection[int]]
@@ -51,11 +51,6 @@ def within(links_from: Links, links_to: Links, node: int, depth: int, limit: int
     inside = {note for note, _ in chosen}
     among = sorted((note, target) for note in inside for target in links_from.get(note, ()) if target in inside)
     return Surroundings(tuple(chosen), tuple(among), len(ordered) - len(chosen))
-
-
-def orphans(links_from: Links, links_to: Links, nodes: Sequence[int]) -> list[int]:
-    """Those of *nodes*, in their order, that link to no note and that none links to."""
-    return [node for node in nodes if not links_from.get(node) and not links_to.get(node)]
 
 
 def _distances(links_from: Links, links_to: Links, start: int, most: int) -> dict[int, int]:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GraphReport:
-    """What an update did: `notes` were looked at, the neighbours of `lists` found anew, `edges` of them kept, in `seconds`.
+    """What an update did: `notes` were looked at, the neighbours of `lists` found anew, in `seconds`.
+
+    `edges`: so many pairs of notes are near by meaning according to the new lists.
 
     `stopped`: it was told to stop and did nothing; the next update does it all.
     """
@@ -55,5 +57,5 @@ def bring_up_to_date(
             return GraphReport(stopped=True)
     with writer.transaction() as connection:
         graph_rows.apply(connection, change)
-    edges = sum(map(len, change.lists.values()))
+    edges = len({frozenset((path, other)) for path, near in change.lists.items() for other, _ in near})
     return GraphReport(len(change.looked_at), len(change.lists), edges, time.monotonic() - started)

@@ -86,7 +86,7 @@ def _stale(
     paths: Sequence[str],
     matrix: NDArray[np.float32],
     changed: Collection[str],
-) -> NDArray[np.intp]:
+) -> NDArray[np.int64]:
     """The rows whose lists may be others now."""
     ends = graph_rows.list_ends(connection)
     bounds = np.full(len(paths), settings.semantic_min)
@@ -95,16 +95,16 @@ def _stale(
         if length >= settings.knn_k:
             bounds[row] = last
     touched = graph_rows.lists_with(connection, changed)
-    stale = np.array([path in touched or path in changed for path in paths], dtype=np.bool_)
+    holding = np.array([path in touched for path in paths], dtype=np.bool_)
     rows = np.array([row for row, path in enumerate(paths) if path in changed], dtype=np.int64)
-    return np.flatnonzero(stale | neighbours.may_enter(matrix, bounds, rows))
+    return neighbours.stale_rows(matrix, bounds, holding, rows)
 
 
 def _lists(
     settings: Settings,
     paths: Sequence[str],
     matrix: NDArray[np.float32],
-    rows: NDArray[np.intp],
+    rows: NDArray[np.int64],
     pulse: Callable[[], None],
 ) -> dict[str, list[tuple[str, float]]]:
     found = {}

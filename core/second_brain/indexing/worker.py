@@ -161,8 +161,8 @@ class Worker:
             self._embed_at = time.monotonic() + RETRY_EMBEDDER_S
             return
         self._embed_at = time.monotonic() + self._pause_after(report)
+        self._graph_at = 0.0  # also without a new vector: a model that was there before may have taken over
         if report.embedded:
-            self._graph_at = 0.0
             self._listener.embedded(report)
 
     def _keep_graph(self) -> None:

@@ -37,9 +37,9 @@ class Listed(Protocol):
 def fill(notes: Sequence[Listed], costs: Costs, budget: int) -> dict[str, int]:
     """How many excerpts of each note to show, so that every top-level folder is reached if the budget allows.
 
-    *notes* are in path order.  Everything when it fits.  Else the folders take turns, an excerpt each; within one the notes with the most mentions come first.
-    A note ends at the first excerpt that would take it above its cap, a quarter of the budget or an even share of it, whichever is
-    more, or the whole above the budget.
+    *notes* are in path order.  Everything when it fits.  Else the folders take turns, an excerpt each; within one the notes with
+    the most mentions come first.  A note ends at the first excerpt that would take it above its cap, a quarter of the budget or an
+    even share of it, whichever is more (its very first may be dearer), or the whole above the budget.
     """
     if not notes:
         return {}
@@ -98,7 +98,7 @@ class _Rounds:
         while waiting and turn.misses < _MISSES:
             costs = self._costs(waiting[0])
             done = self._shown.get(waiting[0], 0)
-            if done < len(costs) and costs[done] <= min(self._left, turn.cap_left):
+            if done < len(costs) and costs[done] <= self._left and (costs[done] <= turn.cap_left or not done):
                 self._shown[waiting[0]] = done + 1
                 self._left -= costs[done]
                 turn.cap_left -= costs[done]

@@ -100,7 +100,7 @@ def find_mentions(
 
     Raises `NotFound` when nothing bears or links to *name* or to one of *paths*, `InvalidParameter` for another *after*.
     """
-    with memory.without_cycle_search(), reader.snapshot():
+    with reader.snapshot(), memory.without_cycle_search():
         target = target_of(reader, name)
         cursor = cursor_of(reader, after)
         only = resolved_paths(reader, (paths,) if isinstance(paths, str) else paths)

@@ -22,6 +22,7 @@ _ATTACHMENT = re.compile(
 )
 _FRAGMENT = re.compile(r"[#^]")
 _SUFFIX = re.compile(r"\.[^./\\]+$")
+_STEP = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 _REMEMBERED = 50_000
 
 
@@ -118,7 +119,7 @@ class LinkResolver:
         if is_attachment(target):
             return (None,)
         for form in _forms(target):
-            if form.startswith(("./", "../")) or form in (".", ".."):
+            if _STEP.search(form):
                 return None
             matches = self._matches(key(form))
             if matches:

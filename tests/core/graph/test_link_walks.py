@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from second_brain.graph.walks import orphans, path_between, within
+from second_brain.graph.walks import path_between, within
 
 pytestmark = pytest.mark.requirement("RG-5")
 
@@ -68,8 +68,3 @@ def test_of_too_many_notes_the_nearest_stay_with_the_links_among_them():
 
 def test_a_note_without_links_is_alone_in_its_surroundings():
     assert within({}, {}, 7, depth=3).nodes == ((7, 0),)
-
-
-def test_orphans_have_links_in_neither_direction():
-    assert orphans(*both((0, 1), (3, 0)), range(5)) == [2, 4]
-    assert orphans({0: frozenset()}, {0: frozenset()}, [0]) == [0]
