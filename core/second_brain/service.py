@@ -93,10 +93,10 @@ class SecondBrain:
             if self._fresh_reader is None:
                 self._fresh_reader = open_reader(self.config.db_path, self.scope)
             reader, freshness = self._fresh_reader, self._changes_since()
-        overlay, left = freshness.overlay(self.scope)
-        reader.lay_over(overlay)
-        warning = f"{left:,} notes changed since the last sync: they are told as they were then. Run: second-brain sync"
-        return reader, (warning,) if left else ()
+        look = freshness.lay_over(reader)
+        self.notes_on_disk.use(look.vault)
+        warning = f"{look.left:,} more notes changed since the last sync: they are told as they were then. Run: second-brain sync"
+        return reader, (warning,) if look.left else ()
 
     def _changes_since(self) -> Freshness:
         if self._freshness is None:
@@ -105,7 +105,7 @@ class SecondBrain:
             from second_brain.keeping import wanted_layout  # noqa: PLC0415
 
             rules = Rules(self.redaction, wanted_layout(self.config), self.config.inline_tags)
-            self._freshness = Freshness(self.config.db_path, self.fresh_vault, rules)
+            self._freshness = Freshness(self.config.db_path, self.scope, self.fresh_vault, rules)
         return self._freshness
 
     def fresh_vault(self) -> Vault:
@@ -252,7 +252,8 @@ class SecondBrain:
         from second_brain.graph.queries import related_notes  # noqa: PLC0415
 
         reader, warnings = self.fresh()
-        return replace(related_notes(reader, self.graph_settings, target, top_k=top_k), warnings=warnings)
+        found = related_notes(reader, self.graph_settings, target, top_k=top_k)
+        return replace(found, warnings=(*warnings, *found.warnings))
 
     def connections(self, note_a: str, note_b: str) -> Connected:
         """See `graph.queries.connection_of`."""
@@ -267,6 +268,12 @@ class SecondBrain:
 
         reader, warnings = self.fresh()
         return replace(vault_map(reader, self.graph_settings, min_score=min_score), warnings=warnings)
+
+    def folders_named(self, name: str) -> tuple[str, ...]:
+        """The folders as the vault has them that *name* means.  Raises `InvalidParameter` when there is none."""
+        from second_brain.search.narrowing import folders_of  # noqa: PLC0415
+
+        return folders_of(self.fresh()[0], self.request(folder=(name,)).query.filters)
 
     def neighbourhood(self, target: str, *, depth: int = 1, limit: int = 50) -> Neighbourhood:
         """See `graph.queries.neighbourhood`."""
@@ -351,11 +358,14 @@ class SecondBrain:
 
     # -- about the index --------------------------------------------------------------------------------------------------
 
-    def status(self) -> dict[str, Any]:
-        """The fields of `rag.status` and more (see `status.status`); read-only, no note text."""
+    def status(self, *, count_edges: bool = True) -> dict[str, Any]:
+        """The fields of `rag.status` and more (see `status.status`); read-only, no note text.
+
+        To *count_edges* takes as long as all of them do, half a second for 5,000 notes; else they are None.
+        """
         from second_brain.status import status  # noqa: PLC0415
 
-        return status(self.config, self.reader, self.vault, self.graph_settings)
+        return status(self.config, self.reader, self.vault, self.graph_settings if count_edges else None)
 
     def health(self) -> dict[str, bool]:
         """The three keys of `rag.health` (see `status.health`)."""

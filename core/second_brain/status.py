@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from second_brain.vault.vault import Vault
 
 
-def status(config: Config, reader: Reader, vault: Vault, graph: GraphSettings) -> dict[str, Any]:
+def status(config: Config, reader: Reader, vault: Vault, graph: GraphSettings | None) -> dict[str, Any]:
     """The 15 fields of `rag.status`, then ours.  Compares the vault's files with the index by size and time, reads none."""
     scan = vault.scan()
     with reader.snapshot():
@@ -39,7 +39,7 @@ def status(config: Config, reader: Reader, vault: Vault, graph: GraphSettings) -
         # A running worker that finds nothing new says so itself, and leaves the index alone.
         last_sync = max(float(catalog.meta(reader, "last_sync") or 0), worker.get("last_sync") or 0.0)
         links = len(catalog.links(reader))
-        edges = edge_count(reader, graph)
+        edges = edge_count(reader, graph) if graph else None
         built = float(catalog.meta(reader, "graph_built") or 0)
     return {
         "watch_enabled": config.watch_enabled,

@@ -30,21 +30,39 @@ NAMES = [
     "[odd",
     "half%20way",
     "İstanbul",
+    "a/b",
 ]
 FOLDERS = ["", "a/", "a/b/", "B/"]
 
 
 def _target(rng, paths):
     name = rng.choice(NAMES)
-    form = rng.choice(["{n}", "{f}{n}", "{n}.md", "{n}#h", "{n}#^b", "./{n}", "../{n}", "/{f}{n}", "{n}|t", "{F}\\{n}"])
+    form = rng.choice(
+        [
+            "{n}",
+            "{f}{n}",
+            "{n}.md",
+            "{n}#h",
+            "{n}#^b",
+            "./{n}",
+            "../{n}",
+            "a/../{n}",
+            "a/./{n}",
+            "/{f}{n}",
+            "{n}|t",
+            "{F}\\{n}",
+        ]
+    )
     return form.format(n=name, f=rng.choice(FOLDERS), F=rng.choice(["a", "B"]))
 
 
 def _random_vault(rng):
     files = {}
     for _ in range(rng.randint(2, 14)):
-        path = f"{rng.choice(FOLDERS)}{rng.choice(NAMES)}.md"
-        alias = f"---\naliases: ['{rng.choice(NAMES)}']\n---\n" if rng.random() < 0.3 else ""
+        path = f"{rng.choice(FOLDERS)}{rng.choice(NAMES).replace('/', '')}.md"
+        alias = (
+            f"---\naliases: ['{rng.choice(NAMES)}{rng.choice(['', '.md', '/'])}']\n---\n" if rng.random() < 0.3 else ""
+        )
         body = " ".join(
             f"[[{_target(rng, files)}]]" if rng.random() < 0.7 else f"[t](<{_target(rng, files)}>)"
             for _ in range(rng.randint(0, 5))

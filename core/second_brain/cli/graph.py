@@ -266,7 +266,7 @@ def _some(paths: tuple[str, ...]) -> str:
 def orphans_(session: Session, *, folder: str) -> None:
     """Print the notes that link to no note and that no note links to."""
     found = session.asking.link_figures()
-    below = f"{folder.strip('/')}/" if folder.strip("/") else ""
+    below = tuple(f"{name}/" for name in session.brain.folders_named(folder)) if folder else ("",)
     paths = [path for path in found.orphans if path.startswith(below)]
     if session.as_json:
         session.out.json({"orphans": paths, "count": len(paths), "notes": found.notes})

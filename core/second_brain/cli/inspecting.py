@@ -32,7 +32,7 @@ def status_(session: Session) -> None:
 
     --json prints the fields of the tool rag_status and ours.
     """
-    found = session.asking.status()
+    found = session.asking.status(count_edges=session.as_json)
     if session.as_json:
         session.out.json(found)
         return
@@ -50,7 +50,6 @@ def _status_rows(session: Session, found: dict[str, Any]) -> Iterator[tuple[str,
     if not session.scope.scope.whole_vault:
         yield "scope", session.scope_text
     yield "notes", f"{found['notes']:,} indexed, {plural(found['links'], 'link')}"
-    yield "graph", f"{plural(found['graph_edges'], 'edge')} between notes"
     yield (
         "changes",
         f"{behind} since the last sync: {session.typable('second-brain sync')}"

@@ -37,6 +37,8 @@ MOST_AROUND = 500
 MOST_DEPTH = 3
 HUBS = 10
 
+_OLD_MEANING = "The note changed since the last sync: similar text is told by what it said then. Run: second-brain sync"
+
 
 @dataclass(frozen=True, slots=True)
 class Related:
@@ -131,7 +133,8 @@ def related_notes(reader: Reader, settings: Settings, name: str, *, top_k: int =
         facts = IndexedFacts(reader, settings)
         node = places_of(reader).of[path]
         found = related(facts, settings, node, top_k) if settings.enabled else []
-        return Related(path, facts.title(node), tuple(found))
+        old = path in reader.edited and settings.enabled
+        return Related(path, facts.title(node), tuple(found), (_OLD_MEANING,) if old else ())
 
 
 def connection_of(reader: Reader, settings: Settings, one: str, other: str) -> Connected:

@@ -52,9 +52,9 @@ class _Passages:
 
 
 def reduced(connection: apsw.Connection, model: NoteModel) -> dict[str, NDArray[np.float32] | None]:
-    """By path, the unit vectors of the notes that are not those of the whole note; None where nothing else is left.
+    """By path, the unit vectors of the notes that are not those of the whole note.
 
-    Notes of which a passage has yet to be embedded are left out.
+    None where nothing else is left, or where a passage has yet to be embedded: then what is left cannot be told.
     """
     passages = _passages(connection, model)
     if not passages.template:
@@ -66,9 +66,10 @@ def reduced(connection: apsw.Connection, model: NoteModel) -> dict[str, NDArray[
     found: dict[str, NDArray[np.float32] | None] = {}
     for path, group in groupby(places, key=passages.paths.__getitem__):
         own = list(group)
-        if all(passages.chunks[place] in vectors for place in own):
-            parts = [part for place in own for part in _left(passages, place, vectors, common)]
-            found[path] = _direction(parts)
+        there = all(passages.chunks[place] in vectors for place in own)
+        found[path] = (
+            _direction([part for place in own for part in _left(passages, place, vectors, common)]) if there else None
+        )
     return found
 
 

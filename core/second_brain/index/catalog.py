@@ -12,7 +12,7 @@ import apsw
 
 from second_brain.index import schema
 from second_brain.index.numbers import numbers
-from second_brain.model import FileStat
+from second_brain.model import FileStat, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,12 +66,31 @@ def stamps(reader: Reader) -> dict[str, tuple[int | None, int | None]]:
     return {path: (mtime_ns, size) for path, mtime_ns, size in rows}
 
 
-def file_stats(reader: Reader) -> dict[str, FileStat | None]:
-    """As `stamps`, as values; None for a file that must be read again."""
+class IndexedFile(NamedTuple):
+    """A note's file as it was read; without a `stat` it must be read again."""
+
+    stat: FileStat | None
+    content_hash: str
+    form: str
+
+
+def indexed_files(reader: Reader) -> dict[str, IndexedFile]:
+    """The files of all notes by their paths."""
+    rows = reader.connection.execute(
+        "SELECT path, mtime_ns, size, coalesce(content_hash, ''), coalesce(form, '') FROM files"
+    )
     return {
-        path: None if mtime_ns is None or size is None else FileStat(mtime_ns, size)
-        for path, (mtime_ns, size) in stamps(reader).items()
+        path: IndexedFile(None if mtime_ns is None or size is None else FileStat(mtime_ns, size), content_hash, form)
+        for path, mtime_ns, size, content_hash, form in rows
     }
+
+
+def layout_in_use(reader: Reader) -> dict[int, Layout]:
+    """How notes are cut for the model that answers, by its number; nothing without a model."""
+    rows = reader.connection.execute(
+        "SELECT l.id, l.size, l.overlap FROM models m JOIN layouts l ON l.id = m.layout WHERE m.state = 'active'"
+    )
+    return {number: Layout(size, overlap) for number, size, overlap in rows}
 
 
 def paths(reader: Reader) -> list[str]:

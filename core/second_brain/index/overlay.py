@@ -17,26 +17,32 @@ from second_brain.index import note_rows, schema
 from second_brain.index.note_writer import NoteWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from second_brain.index.note_rows import NoteRecord
 
 FIRST_DOC = 3 << 30
 """Notes of overlays have numbers from here on, which no note of an index reaches; none is used twice in a process."""
 
+FIRST_CHUNK = 1 << 40
+"""And their chunks from here on: vectors of the index belong to none of them."""
+
 _next_doc = FIRST_DOC
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """A database image and the paths, besides those of its own notes, that it hides.  `notes` are the paths of its own."""
+    """A database image; `edited` are its notes whose text the index has not, so that it knows no vectors of it."""
 
     image: bytes
-    notes: frozenset[str]
+    edited: frozenset[str]
 
 
-def overlay_of(records: Sequence[NoteRecord], hidden: Collection[str]) -> Overlay:
-    """The notes of *records* in front of the index, and those at *hidden* not there any more."""
+def overlay_of(records: Sequence[NoteRecord], hidden: Collection[str], moved: Mapping[str, str]) -> Overlay:
+    """The notes of *records* in front of the index, and those at *hidden* not there any more.
+
+    *moved*: under which path the index has the content of a note, and with it the vector.
+    """
     first = _numbers(len(records))
     connection = apsw.Connection(":memory:")
     try:
@@ -45,9 +51,12 @@ def overlay_of(records: Sequence[NoteRecord], hidden: Collection[str]) -> Overla
         with connection:
             if records:
                 NoteWriter().put_built(connection, note_rows.build(list(enumerate(records, start=first))))
+            connection.execute("UPDATE chunks SET id = id + ?", (FIRST_CHUNK,))
+            connection.execute("CREATE TABLE moved(path TEXT PRIMARY KEY, former TEXT NOT NULL) WITHOUT ROWID")
+            connection.executemany("INSERT INTO moved VALUES(?, ?)", sorted(moved.items()))
             connection.execute("CREATE TABLE hidden(path TEXT PRIMARY KEY) WITHOUT ROWID")
             connection.executemany("INSERT INTO hidden VALUES(?)", [(path,) for path in sorted(notes | set(hidden))])
-        return Overlay(connection.serialize("main"), notes)
+        return Overlay(connection.serialize("main"), notes - moved.keys())
     finally:
         connection.close()
 

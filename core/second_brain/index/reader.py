@@ -111,6 +111,11 @@ class Reader:
                 self._reopen()
 
     @property
+    def edited(self) -> frozenset[str]:
+        """The notes whose text is newer than the index, and so than their vectors."""
+        return frozenset() if self._overlay is None else self._overlay.edited
+
+    @property
     def databases(self) -> tuple[str, ...]:
         """The databases that hold the words of visible notes."""
         return ("main",) if self._overlay is None else ("main", schema.OVERLAY)

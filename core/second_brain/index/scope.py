@@ -25,7 +25,18 @@ if TYPE_CHECKING:
     from second_brain.model import Scope
 
 _VIEWS = frozenset(
-    {"files", "tags", "embeddings", "problems", *NOTE_TABLES, *GRAPH_TABLES, "indexed_files", "fresh_files", "hidden"}
+    {
+        "files",
+        "tags",
+        "embeddings",
+        "problems",
+        *NOTE_TABLES,
+        *GRAPH_TABLES,
+        "indexed_files",
+        "fresh_files",
+        "hidden",
+        "moved",
+    }
 )
 _PRIVATE = _VIEWS | {"sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"}
 _BEHIND = ("main", OVERLAY)
@@ -53,6 +64,17 @@ _INDEX_ALONE = (_Layer("main", "files"),)
 _OVERLAID = (_Layer("main", "indexed_files"), _Layer(OVERLAY, "fresh_files"))
 
 
+_VECTOR = "t.model AS model, t.dim AS dim, t.vector AS vector, t.content_hash AS content_hash"
+_EMBEDDINGS = (
+    f"SELECT t.path AS path, {_VECTOR} FROM main.embeddings AS t"
+    " WHERE EXISTS (SELECT 1 FROM temp.files AS f WHERE f.path = t.path)"
+)
+_MOVED = (
+    f" UNION ALL SELECT m.path AS path, {_VECTOR} FROM {OVERLAY}.moved AS m JOIN main.embeddings AS t ON t.path = m.former"
+    " WHERE EXISTS (SELECT 1 FROM temp.files AS f WHERE f.path = m.path)"
+)
+
+
 def install(connection: apsw.Connection, scope: Scope, *, overlaid: bool = False) -> None:
     """Shadow the note tables of *connection* by the rows that *scope* shows, and deny everything else.
 
@@ -68,8 +90,8 @@ def install(connection: apsw.Connection, scope: Scope, *, overlaid: bool = False
     if overlaid:
         _view(connection, "files", [f"temp.{layer.files}" for layer in layers])
     _view(connection, "tags", [_of_notes("tags", "path", layer) for layer in layers])
-    # Of a note that changed a moment ago these are as they were.
-    _view(connection, "embeddings", [_of_notes("embeddings", "path", _Layer("main", "files"))])
+    # Of a note that changed a moment ago these are as they were; of one that moved they are those of its former path.
+    connection.execute(f"CREATE TEMP VIEW embeddings AS {_EMBEDDINGS}{_MOVED if overlaid else ''}")
     unread = f"main.problems WHERE {_folder_condition(scope)}"
     _view(connection, "problems", [_of_notes("problems", "path", _Layer("main", "files")) if scope.tags else unread])
     for table in NOTE_TABLES:

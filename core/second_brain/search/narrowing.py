@@ -44,6 +44,14 @@ def check(reader: Reader, filters: Filters) -> None:
                 )
 
 
+def folders_of(reader: Reader, filters: Filters) -> tuple[str, ...]:
+    """The folders of the filters as the vault has them.  Raises `InvalidParameter` as `check` does."""
+    with reader.snapshot():
+        check(reader, filters)
+        known = reader.derived("folders", lambda: catalog.folder_counts(reader))
+        return tuple(name for folder in filters.folders for name in _folders_named(known, folder))
+
+
 def _is_known(tag: TagFilter, keys: set[str]) -> bool:
     key = tag_key(tag.name)
     return key in keys or (not tag.exact and any(known.startswith(key + "/") for known in keys))

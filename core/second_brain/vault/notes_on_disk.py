@@ -30,6 +30,10 @@ class NotesOnDisk:
         self._kept: OrderedDict[str, tuple[FileStat, Outline]] = OrderedDict()
         self._lock = threading.Lock()
 
+    def use(self, vault: Vault) -> None:
+        """Read from now on by the rules of *vault*, a newer look at the same folder."""
+        self._vault = vault
+
     def outline(self, path: str) -> Outline | None:
         """The text of the note at *path*, and its headings when they are asked for."""
         with self._lock:

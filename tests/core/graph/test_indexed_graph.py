@@ -83,13 +83,13 @@ def test_an_index_without_vectors_has_links_tags_and_common_mentions(tmp_path):
 
 @pytest.mark.requirement("RG-7", "SV-11")
 def test_what_changed_since_the_sync_is_in_the_graph(vault):
-    freshness = Freshness(vault.db, vault.vault, Rules(vault.redact, LAYOUT))
+    freshness = Freshness(vault.db, Scope(), vault.vault, Rules(vault.redact, LAYOUT))
     with closing(open_reader(vault.db, Scope())) as reader, closing(freshness):
         paths = queries.vault_map(reader, SETTINGS).overview.note_count
         gone = queries.related_notes(reader, SETTINGS, next(iter(_random_notes(3)))).neighbours[0].path
         (vault.root / gone).unlink()
         vault.write("new.md", f"[[{next(iter(_random_notes(3)))[:-3]}]]")
-        reader.lay_over(freshness.overlay(Scope())[0])
+        freshness.lay_over(reader)
         found = queries.related_notes(reader, SETTINGS, next(iter(_random_notes(3))), top_k=50).neighbours
         assert "new.md" in [one.path for one in found]
         assert gone not in [one.path for one in found]
@@ -178,8 +178,8 @@ def test_steps_are_told_in_the_direction_of_the_way(tmp_path):
         back = queries.connection_of(reader, Settings(), "a", "b")
         assert back.direct.because == ("links here",)
         assert not queries.connection_of(reader, Settings(), "a", "z").connected
-        assert queries.way_between(reader, "a", "c") == ("a.md", "b.md", "c.md")
-        assert queries.way_between(reader, "a", "c", max_hops=1) == ()
+        assert queries.way_between(reader, "a", "c").path == ("a.md", "b.md", "c.md")
+        assert queries.way_between(reader, "a", "c", max_hops=1).path == ()
 
 
 def test_figures_of_links_name_hubs_dead_names_and_orphans(tmp_path):

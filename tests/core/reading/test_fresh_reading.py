@@ -130,11 +130,20 @@ def test_a_vault_that_is_away_is_told_by_every_question(brain, root):
             ask("Mira")
 
 
+def test_what_is_no_longer_ignored_can_be_read_at_once(root, brain):
+    (root / "hidden.md").write_text("[[Mira]]", "utf-8")
+    (root / ".secondbrainignore").write_text("hidden.md\n", "utf-8")
+    assert _mentioned_in(brain, "Mira") == ["log.md"]
+    (root / ".secondbrainignore").unlink()
+    assert _mentioned_in(brain, "Mira") == ["hidden.md", "log.md"]
+    assert brain.read("hidden").text == "[[Mira]]"
+
+
 def test_what_is_too_much_to_be_read_is_told(brain, root, monkeypatch):
     monkeypatch.setattr("second_brain.indexing.freshness.MOST", 1)
     for number in range(3):
         (root / f"{number}.md").write_text("[[Mira]]", "utf-8")
     for found in (brain.mentions("Mira"), brain.links("Mira"), brain.related("Mira"), brain.read("Mira"), brain.map()):
         assert found.warnings == (
-            "3 notes changed since the last sync: they are told as they were then. Run: second-brain sync",
+            "2 more notes changed since the last sync: they are told as they were then. Run: second-brain sync",
         )

@@ -114,7 +114,8 @@ def test_notes_stay_within_cap_and_budget_whatever_they_cost(seed):
     if sum(map(sum, costs.values())) <= budget:
         assert shown == {path: len(own) for path, own in costs.items()}
     else:
-        assert max(spent.values(), default=0) <= max(budget / 4, budget / len(costs))
+        cap = max(budget / 4, budget / len(costs))
+        assert all(cost <= max(cap, costs[path][0]) for path, cost in spent.items())
 
 
 @pytest.mark.parametrize(
@@ -161,3 +162,12 @@ def test_a_call_for_the_heavy_note_alone_takes_the_whole_budget(index_of, heavy,
     assert sum(one.mentions for one in found.shown) == 43
     assert found.tokens == 43 * 93
     assert found.next.after == ("Sessions/Session 12.md:85",)
+
+
+@pytest.mark.requirement("SV-3")
+def test_a_first_excerpt_dearer_than_its_share_is_shown_when_the_budget_holds_it():
+    shown, _ = filled({f"{number}.md": [1_800] for number in range(5)}, 4_000)
+    assert sum(shown.values()) == 2
+    shown, _ = filled({**{f"a/{number}.md": [110, 9] for number in range(3)}, "a/3.md": [10], "b/1.md": [40]}, 400)
+    assert shown["b/1.md"] == 1
+    assert sum(path.startswith("a/") for path in shown) >= 3
