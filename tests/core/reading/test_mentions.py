@@ -33,7 +33,7 @@ def total_of(found):
 
 @pytest.mark.requirement("SV-1", "SV-2")
 def test_the_answer_tells_all_that_was_found(vault):
-    found = find_mentions(vault.reader, "Mira", budget_tokens=13)
+    found = find_mentions(vault.reader, "Mira", budget_tokens=9)
     assert json.loads(json.dumps(asdict(found))) == {
         "note": "Mira of the Boats",
         "resolved_path": "People/Mira.md",
@@ -71,12 +71,12 @@ def test_the_answer_tells_all_that_was_found(vault):
             {"path": "todo.md", "lines": [1], "count": 1},
         ],
         "tokens": 8,
-        "budget_tokens": 13,
-        "message": "Mira of the Boats: 4 mentions in 3 notes; 2 shown (8 of 13 tokens)",
+        "budget_tokens": 9,
+        "message": "Mira of the Boats: 4 mentions in 3 notes; 2 shown (8 of 9 tokens)",
         "next": {
             "paths": ["Log/2026-01-01.md", "todo.md"],
             "after": ["Log/2026-01-01.md:3"],
-            "budget_tokens": 13,
+            "budget_tokens": 9,
         },
         "warnings": [],
     }
