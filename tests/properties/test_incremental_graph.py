@@ -69,7 +69,9 @@ def test_the_graph_after_any_edits_is_the_one_rebuilt_from_nothing(tmp_path, see
             _edit(rng, vault)
             if rng.random() < 0.3:
                 vault.sync()
-        vault.sync()
+        vault.sync(full=rng.random() < 0.1)
+        if rng.random() < 0.1:
+            vault.embedder = StubEmbedder(rng.choice((3, 4)), name=rng.choice(("one", "other")))
         if rng.random() < 0.8:
             vault.embed()
         lists += vault.graph().lists

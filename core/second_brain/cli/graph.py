@@ -53,7 +53,7 @@ def related_(session: Session, *, target: str, top_k: int, svg: str | None, them
     """Print the notes that belong to a note, the strongest first, with the reasons.
 
     What counts is similar text (0.5), links (0.25), common tags (0.15) and notes that link to both (0.1); tags alone relate
-    nothing. --json prints what the tool rag_related answers, and the reasons in words.
+    nothing. --json prints what the tool rag_related answers, and the reasons in words; a note that is not there is an error here.
     """
     found = session.asking.related(target, top_k=top_k)
     if svg is not None:
@@ -120,7 +120,7 @@ def signals_json(signals: Signals) -> dict[str, float]:
 def connections_(session: Session, *, note_a: str, note_b: str) -> None:
     """Print how two notes are connected: directly, or by the strongest chain of notes between them.
 
-    --json prints exactly what the tool rag_connections answers.
+    --json prints what the tool rag_connections answers; a note that is not there is an error here.
     """
     found = session.asking.connections(note_a, note_b)
     if session.as_json:

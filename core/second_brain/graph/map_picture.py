@@ -55,8 +55,8 @@ def draw_map(found: Overview, nodes: Sequence[Node], edges: Edges, theme: Theme 
     """The SVG of the map *found* of *nodes* and *edges*.
 
     It shows the `MOST_CLUSTERS` largest clusters and about `MOST_NOTES` of their notes, the most connected ones: half of them from
-    each cluster by its size, half over all.  Bridges are diamonds.  Names of clusters, hubs and bridges always stand, shortened or with a line that leads to
-    them; another note's name stands where it meets no other.  The legend counts what is not shown.
+    each cluster by its size, half over all.  Bridges are diamonds.  Names of clusters, hubs and bridges always stand, shortened or with a
+    line that leads to them; another note's name stands where it meets no other.  The legend counts what is not shown.
     """
     strong = edges.where(edges.composite >= found.least)
     degrees = np.bincount(np.concatenate([strong.a, strong.b]), minlength=len(nodes))

@@ -13,6 +13,7 @@ import time
 import apsw
 import pytest
 
+from index_dump import graph_dump
 from indexed_vault import IndexedVault
 from second_brain.config import load
 from second_brain.errors import IndexUnavailable, SecondBrainError
@@ -254,3 +255,24 @@ def test_a_folder_that_takes_no_file_is_no_reason_to_stop(tmp_path):
     assert worker_file.told(missing) == {}
     worker_file.tell(tmp_path / "index.db", {"pid": os.getpid(), "at": time.time()})
     assert json.loads((tmp_path / "index.db.worker").read_text())["pid"] == os.getpid()
+
+
+@pytest.mark.requirement("RG-6")
+def test_a_model_that_takes_over_without_a_new_vector_gets_its_graph(tmp_path):
+    vault = IndexedVault(tmp_path, embedder=StubEmbedder(16, name="former")).write_all({"a.md": "boat", "b.md": "boat"})
+    vault.index()
+    vault.embedder = StubEmbedder(16, name="newer")
+    vault.index().graph()
+    flags = {"db_path": str(vault.db), "chunk_size": vault.layout.size, "chunk_overlap": vault.layout.overlap}
+    former = StubEmbedder(16, name="former")
+    brain = SecondBrain(load(flags=flags, env={}, vault=str(vault.root)), embedder=former)
+    stop = threading.Event()
+    thread = threading.Thread(target=brain.watch, args=(stop, Told()))
+    thread.start()
+    deadline = time.monotonic() + 20
+    while "former" not in (graph_dump(vault.db)["form"] or "") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    stop.set()
+    thread.join(30)
+    assert former.fingerprint in graph_dump(vault.db)["form"]
+    assert graph_dump(vault.db)["waiting"] == []
