@@ -10,16 +10,14 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from second_brain.errors import (
-    InvalidParameter,
-    VaultUnavailable,
-)
+from second_brain.errors import InvalidParameter, NotFound, VaultUnavailable
 from second_brain.model import Scope
 
 if TYPE_CHECKING:
     import contextlib
+    from collections.abc import Callable
 
     from second_brain.config import Config
     from second_brain.embedding import Embedder
@@ -44,6 +42,20 @@ if TYPE_CHECKING:
     from second_brain.vault.notes_on_disk import NotesOnDisk
     from second_brain.vault.redaction import Redaction
     from second_brain.vault.vault import Vault
+
+
+class Warned(Protocol):
+    """An answer with warnings."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences that are to be told with it."""
+        ...
+
+
+Answered = TypeVar("Answered", bound=Warned)
 
 
 class SecondBrain:
@@ -95,7 +107,7 @@ class SecondBrain:
             reader, freshness = self._fresh_reader, self._changes_since()
         look = freshness.lay_over(reader)
         self.notes_on_disk.use(look.vault)
-        warning = f"{look.left:,} more notes changed since the last sync: they are told as they were then. Run: second-brain sync"
+        warning = f"{look.left:,} notes changed since the last sync: what is told is how things were then. Run: second-brain sync"
         return reader, (warning,) if look.left else ()
 
     def _changes_since(self) -> Freshness:
@@ -237,64 +249,13 @@ class SecondBrain:
         """See `reading.notes.read_note`."""
         from second_brain.reading.notes import read_note  # noqa: PLC0415
 
-        reader, warnings = self.fresh()
-        return replace(read_note(reader, target, self.read_parsed, **options), warnings=warnings)
+        return self._now(lambda reader: read_note(reader, target, self.read_parsed, **options))
 
     def links(self, target: str) -> NoteLinks:
         """See `reading.links.links_of`."""
         from second_brain.reading.links import links_of  # noqa: PLC0415
 
-        reader, warnings = self.fresh()
-        return replace(links_of(reader, target), warnings=warnings)
-
-    def related(self, target: str, *, top_k: int = 10) -> Related:
-        """See `graph.queries.related_notes`."""
-        from second_brain.graph.queries import related_notes  # noqa: PLC0415
-
-        reader, warnings = self.fresh()
-        found = related_notes(reader, self.graph_settings, target, top_k=top_k)
-        return replace(found, warnings=(*warnings, *found.warnings))
-
-    def connections(self, note_a: str, note_b: str) -> Connected:
-        """See `graph.queries.connection_of`."""
-        from second_brain.graph.queries import connection_of  # noqa: PLC0415
-
-        reader, warnings = self.fresh()
-        return replace(connection_of(reader, self.graph_settings, note_a, note_b), warnings=warnings)
-
-    def map(self, *, min_score: float | None = None) -> VaultMap:
-        """See `graph.queries.vault_map`."""
-        from second_brain.graph.queries import vault_map  # noqa: PLC0415
-
-        reader, warnings = self.fresh()
-        return replace(vault_map(reader, self.graph_settings, min_score=min_score), warnings=warnings)
-
-    def folders_named(self, name: str) -> tuple[str, ...]:
-        """The folders as the vault has them that *name* means.  Raises `InvalidParameter` when there is none."""
-        from second_brain.search.narrowing import folders_of  # noqa: PLC0415
-
-        return folders_of(self.fresh()[0], self.request(folder=(name,)).query.filters)
-
-    def neighbourhood(self, target: str, *, depth: int = 1, limit: int = 50) -> Neighbourhood:
-        """See `graph.queries.neighbourhood`."""
-        from second_brain.graph.queries import neighbourhood  # noqa: PLC0415
-
-        reader, warnings = self.fresh()
-        return replace(neighbourhood(reader, target, depth=depth, limit=limit), warnings=warnings)
-
-    def way(self, note_a: str, note_b: str, *, max_hops: int = 6) -> Way:
-        """See `graph.queries.way_between`."""
-        from second_brain.graph.queries import way_between  # noqa: PLC0415
-
-        reader, warnings = self.fresh()
-        return replace(way_between(reader, note_a, note_b, max_hops=max_hops), warnings=warnings)
-
-    def link_figures(self) -> LinkFigures:
-        """See `graph.queries.link_figures`."""
-        from second_brain.graph.queries import link_figures  # noqa: PLC0415
-
-        reader, warnings = self.fresh()
-        return replace(link_figures(reader), warnings=warnings)
+        return self._now(lambda reader: links_of(reader, target))
 
     def mentions(self, name: str, **options: Any) -> Mentions:
         """See `reading.mentions.find_mentions`; folders to skip and endings of names are the configured ones unless given."""
@@ -302,8 +263,59 @@ class SecondBrain:
 
         options.setdefault("skip_folders", self.config.skip_folders)
         options.setdefault("name_endings", self.config.name_endings)
+        return self._now(lambda reader: find_mentions(reader, name, **options))
+
+    def related(self, target: str, *, top_k: int = 10) -> Related:
+        """See `graph.queries.related_notes`."""
+        from second_brain.graph.queries import related_notes  # noqa: PLC0415
+
+        return self._now(lambda reader: related_notes(reader, self.graph_settings, target, top_k=top_k))
+
+    def connections(self, note_a: str, note_b: str) -> Connected:
+        """See `graph.queries.connection_of`."""
+        from second_brain.graph.queries import connection_of  # noqa: PLC0415
+
+        return self._now(lambda reader: connection_of(reader, self.graph_settings, note_a, note_b))
+
+    def map(self, *, min_score: float | None = None) -> VaultMap:
+        """See `graph.queries.vault_map`."""
+        from second_brain.graph.queries import vault_map  # noqa: PLC0415
+
+        return self._now(lambda reader: vault_map(reader, self.graph_settings, min_score=min_score))
+
+    def neighbourhood(self, target: str, *, depth: int = 1, limit: int = 50) -> Neighbourhood:
+        """See `graph.queries.neighbourhood`."""
+        from second_brain.graph.queries import neighbourhood  # noqa: PLC0415
+
+        return self._now(lambda reader: neighbourhood(reader, target, depth=depth, limit=limit))
+
+    def way(self, note_a: str, note_b: str, *, max_hops: int = 6) -> Way:
+        """See `graph.queries.way_between`."""
+        from second_brain.graph.queries import way_between  # noqa: PLC0415
+
+        return self._now(lambda reader: way_between(reader, note_a, note_b, max_hops=max_hops))
+
+    def link_figures(self) -> LinkFigures:
+        """See `graph.queries.link_figures`."""
+        from second_brain.graph.queries import link_figures  # noqa: PLC0415
+
+        return self._now(link_figures)
+
+    def _now(self, ask: Callable[[Reader], Answered]) -> Answered:
+        """What *ask* finds in the vault as it is now, with what is to be said of that; so has the error for an unknown note."""
         reader, warnings = self.fresh()
-        return replace(find_mentions(reader, name, **options), warnings=warnings)
+        try:
+            found = ask(reader)
+        except NotFound as error:
+            error.hint = " ".join((error.hint, *warnings))
+            raise
+        return replace(found, warnings=(*warnings, *found.warnings))
+
+    def folders_named(self, name: str) -> tuple[str, ...]:
+        """The folders as the vault has them that *name* means.  Raises `InvalidParameter` when there is none."""
+        from second_brain.search.narrowing import folders_of  # noqa: PLC0415
+
+        return folders_of(self.fresh()[0], self.request(folder=(name,)).query.filters)
 
     def notes(self) -> int:
         """How many notes can be seen."""

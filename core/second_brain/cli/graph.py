@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,8 +53,8 @@ _theme = click.option(
 def related_(session: Session, *, target: str, top_k: int, svg: str | None, theme: str) -> None:
     """Print the notes that belong to a note, the strongest first, with the reasons.
 
-    What counts is similar text (0.5), links (0.25), common tags (0.15) and notes that link to both (0.1); tags alone relate
-    nothing. --json prints what the tool rag_related answers, and the reasons in words; a note that is not there is an error here.
+    What counts is similar text (0.5), links (0.25, of which 0.7 for a link one way), common tags (0.15) and notes that link to both
+    (0.1, full with three; notes that link to more than 20 do not count). Tags alone relate nothing. --json prints what the tool rag_related answers, and the reasons in words; a note that is not there is an error here.
     """
     found = session.asking.related(target, top_k=top_k)
     if svg is not None:
@@ -120,6 +121,8 @@ def signals_json(signals: Signals) -> dict[str, float]:
 def connections_(session: Session, *, note_a: str, note_b: str) -> None:
     """Print how two notes are connected: directly, or by the strongest chain of notes between them.
 
+    The closeness of a chain is the product of its scores, so long chains are weak.
+
     --json prints what the tool rag_connections answers; a note that is not there is an error here.
     """
     found = session.asking.connections(note_a, note_b)
@@ -134,13 +137,19 @@ def connections_(session: Session, *, note_a: str, note_b: str) -> None:
 
 def _show_connected(session: Session, found: Connected) -> None:
     out = session.out
-    how = "directly" if found.direct else f"by a chain of {plural(len(found.path), 'note')}"
-    out.line(f"connected {how}, closeness {found.closeness:.2g}\n")
+    out.line(f"connected {_how(found)}, closeness {found.closeness:.2g}\n")
     out.line(out.place(found.note_a, 0, session.root))
     for step in [found.direct] if found.direct else found.steps:
         reasons = out.style(harmless(" · ".join(step.because)), "dim")
         out.line(f"  {step.composite:.2f}  {reasons}")
         out.line(out.place(step.dst, 0, session.root))
+
+
+def _how(found: Connected) -> str:
+    if found.direct is None:
+        return f"by a chain of {plural(len(found.path), 'note')}"
+    linked = found.direct.evidence.links_to or found.direct.evidence.linked_from
+    return "directly" if linked else "directly, without a link"
 
 
 def _connected_json(found: Connected) -> dict[str, Any]:
@@ -184,7 +193,8 @@ def _direct_json(step: Step) -> dict[str, Any]:
 def map_(session: Session, *, min_score: float | None, svg: str | None, theme: str) -> None:
     """Print which notes form clusters, which one is the hub of each, which notes hold clusters together, and which stand alone.
 
-    Nothing is stored: the map is that of the notes as they are now. --json prints exactly what the tool rag_map answers.
+    Clusters are groups of notes with more edges among them than to others, named by the tag that most of their notes carry, else by
+    their hub. Alone is a note without an edge; a note without links may still be near others by its text. Nothing is stored: the map is that of the notes as they are now. --json prints exactly what the tool rag_map answers.
     """
     found = session.asking.map(min_score=min_score)
     if svg is not None:
@@ -282,7 +292,7 @@ def _write_picture(session: Session, file: str, theme: str, draw: Callable[[Any]
 
     if theme not in THEMES:
         raise InvalidParameter(
-            f"There is no theme {theme!r}.", hint="Choose one of the options.", parameter="theme", options=THEMES
+            f"There is no theme {theme[:200]!r}.", hint="Choose one of the options.", parameter="theme", options=THEMES
         )
     if file == "-":
         session.out.line(draw(theme))
@@ -292,16 +302,38 @@ def _write_picture(session: Session, file: str, theme: str, draw: Callable[[Any]
     place, config = Path(file), session.config
     vaults = (config.vault_path, *(entry.path for entry in config.vaults.values()))
     refuse_in_vault("The picture", place, vaults, way_out="name a file outside it", parameter="svg")
+    _refuse_to_replace(place)
     picture = draw(theme)
+    part = place.with_name(f".{place.name}.part")
     try:
-        place.write_text(picture, encoding="utf-8")
+        # In another file first: the name may be a second one of a file elsewhere, which must not change.
+        part.write_text(picture, encoding="utf-8")
+        part.replace(place)
     except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise InvalidParameter(
             f"The picture cannot be written to {shown(place)}: {error.strerror or error}.",
             hint="Name a file in a folder that you may write to.",
             parameter="svg",
         ) from error
     session.out.note(f"written to {shown(place)}")
+
+
+def _refuse_to_replace(place: Path) -> None:
+    """Raises `InvalidParameter` when something lies there that is no picture."""
+    if place.exists() and not (place.is_file() and _is_picture(place)):
+        raise InvalidParameter(
+            f"{str(place)[:200]} is there already and is no SVG picture.", hint="Name another file.", parameter="svg"
+        )
+
+
+def _is_picture(file: Path) -> bool:
+    try:
+        with file.open("rb") as there:
+            return there.read(4) == b"<svg"
+    except OSError:
+        return False
 
 
 def _warn(session: Session, warnings: tuple[str, ...]) -> None:

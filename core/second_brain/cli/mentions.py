@@ -62,7 +62,8 @@ def mentions_(
     for warning in found.warnings:
         session.out.warn(warning)
     if found.next is not None:
-        session.out.line(f"next: {session.typable(harmless(_next(target, found, unlinked=unlinked)))}")
+        command_line = _next(target, found, unlinked=unlinked)
+        session.out.line(f"next: {session.typable(harmless(command_line) if session.out.terminal else command_line)}")
 
 
 def _excerpt(session: Session, excerpt: Shown) -> Iterator[str]:

@@ -85,6 +85,7 @@ def _show_note(session: Session, note: NoteText) -> None:
         out.line(text)
     if note.view == "outline":
         out.lines(_outline(note))
+        out.note("only the beginning and the outline: --section HEADING prints a part, --full all of it.")
     for name in note.ambiguous:
         out.warn(f"Several headings are called {name!r}; all are shown.")
     for name in note.missing:

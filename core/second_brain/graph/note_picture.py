@@ -73,11 +73,13 @@ def draw_note(centre: Node, neighbours: Sequence[Neighbour], settings: Settings,
 
 
 def _kind(one: Neighbour, settings: Settings) -> _Kind:
-    """The signal that gives most of the composite; of equal ones the first of `_KINDS`.
+    """A link where there is one, else the signal that gives most of the composite; of equal ones the first of `_KINDS`.
 
     Texts less alike than `semantic_min` are no kind, as they are no reason in words.
     """
     signals = one.signals
+    if signals.link > 0:
+        return _KINDS[0]
     alike = signals.semantic if signals.semantic >= settings.semantic_min else 0.0
     shares = (
         (settings.weight_link * signals.link, signals.link),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from second_brain.graph.formulas import Edges
     from second_brain.graph.settings import Settings
 
-_EDGES_OF_GREEDY = 5_000
+_EDGES_OF_GREEDY, _DEGREE_OF_GREEDY = 5_000, 100
 _SEED = 7
 _NOTES_SHOWN = 25
 _TAGS_SHOWN = 5
@@ -117,13 +117,13 @@ def _communities(graph: Any) -> list[list[int]]:
     Greedy modularity (Clauset, Newman and Moore) is what contracts 1.6 names.  In pure Python it takes .7 s for 5,000 edges, 1.2 s
     for 8,000 and 10 to 56 s for the 23,000 to 43,000 of a vault of 5,000 notes.  Beyond 5,000 edges Louvain (Blondel and others)
     raises the same measure: on the same 3,000, 5,000 and 8,000 edges to .983, .981 and .982, as greedy does to within .0002, and
-    40,000 edges take .6 s.
+    40,000 edges take .6 s.  So does Louvain where a note has very many edges: greedy takes 5 s for a star of 500 notes.
     """
     import networkx.algorithms.community as found_by  # noqa: PLC0415 - see above
 
     if not graph.size():
         return []
-    if graph.size() <= _EDGES_OF_GREEDY:
+    if graph.size() <= _EDGES_OF_GREEDY and max(degree for _, degree in graph.degree) <= _DEGREE_OF_GREEDY:
         found: Iterable[Collection[int]] = found_by.greedy_modularity_communities(graph, weight="weight")
     else:
         found = found_by.louvain_communities(graph, weight="weight", seed=_SEED)

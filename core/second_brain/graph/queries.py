@@ -17,7 +17,7 @@ from second_brain.graph.formulas import Edge, Edges
 from second_brain.graph.indexed import IndexedFacts, complete_facts, outgoing_of, places_of
 from second_brain.graph.overview import Node, Overview, overview
 from second_brain.graph.related import Evidence, Neighbour, because, evidence, related
-from second_brain.index import catalog, schema
+from second_brain.index import catalog, schema, vectors
 from second_brain.index.resolve import resolve
 from second_brain.model import linked_name
 from second_brain.network import network_of
@@ -37,7 +37,9 @@ MOST_AROUND = 500
 MOST_DEPTH = 3
 HUBS = 10
 
-_OLD_MEANING = "The note changed since the last sync: similar text is told by what it said then. Run: second-brain sync"
+_OLD_MEANING = (
+    "The note was changed or added since the last sync: similar text is that of before. Run: second-brain sync"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +135,8 @@ def related_notes(reader: Reader, settings: Settings, name: str, *, top_k: int =
         facts = IndexedFacts(reader, settings)
         node = places_of(reader).of[path]
         found = related(facts, settings, node, top_k) if settings.enabled else []
-        old = path in reader.edited and settings.enabled
-        return Related(path, facts.title(node), tuple(found), (_OLD_MEANING,) if old else ())
+        old = (_OLD_MEANING,) if path in reader.edited and settings.enabled else ()
+        return Related(path, facts.title(node), tuple(found), (*old, *_missing_meaning(reader, settings)))
 
 
 def connection_of(reader: Reader, settings: Settings, one: str, other: str) -> Connected:
@@ -150,6 +152,7 @@ def connection_of(reader: Reader, settings: Settings, one: str, other: str) -> C
             )
         if not settings.enabled:
             return Connected(paths[0], paths[1], connected=False, direct=None, closeness=0.0, path=(), steps=())
+        warnings = _missing_meaning(reader, settings)
         facts = _complete(reader, settings)
         a, b = (places_of(reader).of[path] for path in paths)
         found = connections(_edges(reader, settings), a, b)
@@ -162,6 +165,7 @@ def connection_of(reader: Reader, settings: Settings, one: str, other: str) -> C
         closeness=found.closeness,
         path=tuple(facts.path(node) for node in found.path or ()),
         steps=tuple(steps),
+        warnings=warnings,
     )
 
 
@@ -172,7 +176,8 @@ def vault_map(reader: Reader, settings: Settings, *, min_score: float | None = N
     with reader.snapshot():
         nodes = _nodes(reader)
         edges = _edges(reader, settings)
-    return VaultMap(overview(nodes, edges, settings, min_score), nodes, edges)
+        warnings = _missing_meaning(reader, settings)
+    return VaultMap(overview(nodes, edges, settings, min_score), nodes, edges, warnings)
 
 
 def edge_count(reader: Reader, settings: Settings) -> int:
@@ -245,6 +250,18 @@ def _resolved(reader: Reader, name: str, parameter: str) -> str:
     except SecondBrainError as error:
         error.parameter = parameter
         raise
+
+
+def _missing_meaning(reader: Reader, settings: Settings) -> tuple[str, ...]:
+    """What is to be said while similar texts cannot all be told."""
+    if not settings.enabled:
+        return ()
+    done, total = vectors.embedded_passages(reader)
+    if done >= total:
+        return ()
+    if not done:
+        return ("No passage is embedded yet: similar text is not told. Run: second-brain sync",)
+    return (f"{total - done:,} of {total:,} passages are not embedded yet: similar text is told of the others alone.",)
 
 
 def _complete(reader: Reader, settings: Settings) -> Complete:

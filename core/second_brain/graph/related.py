@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from second_brain.graph.settings import Settings
 
 _TAGS_SHOWN = 3
+_TOLD_FROM = 0.1
+"""A smaller cosine than this says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +62,9 @@ def evidence(facts: Facts, edge: Edge, node: int) -> Evidence:
 
 
 def because(found: Evidence, signals: Signals, settings: Settings) -> tuple[str, ...]:
-    """The evidence in words; a text counts as similar from `semantic_min` on."""
+    """The evidence in words: whatever counts, so that the reasons add up to the score."""
     phrases = (_of_links(found), _of_tags(found.shared_tags), _of_mentions(found.comention_count))
-    alike = signals.semantic >= settings.semantic_min and signals.semantic > 0
-    return (*filter(None, phrases), *([f"similar text ({signals.semantic:.2f})"] if alike else []))
+    return tuple(filter(None, (*phrases, _of_text(signals.semantic, settings))))
 
 
 def _neighbour(facts: Facts, settings: Settings, node: int, edge: Edge) -> Neighbour:
@@ -89,6 +90,12 @@ def _of_tags(tags: tuple[str, ...]) -> str:
     if len(tags) > _TAGS_SHOWN:
         return f"shares {', '.join(shown)} and {len(tags) - _TAGS_SHOWN} more"
     return "shares " + (" and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0])
+
+
+def _of_text(semantic: float, settings: Settings) -> str:
+    if semantic < min(_TOLD_FROM, max(settings.semantic_min, 0)) or semantic <= 0:
+        return ""
+    return f"{'' if semantic >= settings.semantic_min else 'a little '}similar text ({semantic:.2f})"
 
 
 def _of_mentions(count: int) -> str:

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 FIRST_DOC = 3 << 30
 """Notes of overlays have numbers from here on, which no note of an index reaches; none is used twice in a process."""
 
-FIRST_CHUNK = 1 << 40
-"""And their chunks from here on: vectors of the index belong to none of them."""
-
 _next_doc = FIRST_DOC
 
 
@@ -51,7 +48,7 @@ def overlay_of(records: Sequence[NoteRecord], hidden: Collection[str], moved: Ma
         with connection:
             if records:
                 NoteWriter().put_built(connection, note_rows.build(list(enumerate(records, start=first))))
-            connection.execute("UPDATE chunks SET id = id + ?", (FIRST_CHUNK,))
+            connection.execute("UPDATE chunks SET id = id + ?", (schema.FIRST_OF_OVERLAYS,))
             connection.execute("CREATE TABLE moved(path TEXT PRIMARY KEY, former TEXT NOT NULL) WITHOUT ROWID")
             connection.executemany("INSERT INTO moved VALUES(?, ?)", sorted(moved.items()))
             connection.execute("CREATE TABLE hidden(path TEXT PRIMARY KEY) WITHOUT ROWID")

@@ -127,6 +127,9 @@ GRAPH_TABLES = ("graph_nodes", "neighbours", "graph_changed")
 OVERLAY = "fresh"
 """What a reader's connection calls the database of notes that changed a moment ago (see `overlay`)."""
 
+FIRST_OF_OVERLAYS = 1 << 40
+"""Chunks of an overlay have numbers from here on: vectors of the index belong to none of them."""
+
 TABLES = frozenset(re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", FILES + EMBEDDINGS + TAGS + OWN_TABLES))
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import numpy as np
 
-from second_brain.index import matrix, sketch
+from second_brain.index import catalog, matrix, sketch
 from second_brain.index.numbers import numbers
-from second_brain.index.schema import FIRST_VERSION_MODEL
+from second_brain.index.schema import FIRST_OF_OVERLAYS, FIRST_VERSION_MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,6 +93,16 @@ def embedded(reader: Reader, model: Model) -> tuple[int, int]:
         return int(done), int(total)
 
     return reader.derived(f"embedded {model.id}", count)
+
+
+def embedded_passages(reader: Reader) -> tuple[int, int]:
+    """How many of the visible passages in the index have a vector that answers, and how many there are."""
+    model = active_model(reader)
+    if model is None:
+        return 0, 0 if note_model(reader) else catalog.newest_chunk_count(reader)
+    done, total = embedded(reader, model)
+    laid_over = reader.connection.execute("SELECT count(doc) FROM chunks WHERE id >= ?", (FIRST_OF_OVERLAYS,)).get
+    return done, total - int(laid_over)
 
 
 def waiting(reader: Reader, docs: Sequence[int]) -> set[int]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from second_brain.vault.vault import Scan, Vault
 
 MOST = 1_000
-"""So many changed notes are read for an answer, about a millisecond each; more of them are what a sync is for."""
+"""At most so many changed notes are read for an answer, about a millisecond each; more of them are what a sync is for."""
 
 FEW = 5
 """From more notes than this not all are deleted at once: their disk is away."""
@@ -38,7 +38,7 @@ FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look at the vault: *left* changed notes were too many to be read, and are told as the index has them."""
+    """A look at the vault.  `left` changed notes were too many to be read: what is told is the index as it is."""
 
     vault: Vault
     left: int
@@ -91,7 +91,7 @@ class Freshness:
                 if len(known) > FEW and not scan.files:
                     raise _empty(vault)
                 chosen, left = self._chosen(changed, known)
-                written = {path: scan.files[path] for path in chosen}
+                written, gone = {path: scan.files[path] for path in chosen}, gone if not left else frozenset()
                 if written != self._laid.written or gone != self._laid.gone:
                     self._laid = self._made(vault, index, written, gone, known)
             reader.lay_over(self._laid.overlay)
@@ -110,7 +110,7 @@ class Freshness:
         return self._readers[scope]
 
     def _chosen(self, changed: Sequence[str], known: Mapping[str, IndexedFile]) -> tuple[Sequence[str], int]:
-        """Which of the *changed* notes are read, and how many that can be seen are not.
+        """Which of the *changed* notes are read, or none and how many there are: then the index is told as it is.
 
         In a scope of tags only a note itself tells whether it is inside.  Those that were come first; how many others there are is
         nobody's business.
@@ -123,12 +123,13 @@ class Freshness:
                 hint="Run: second-brain sync",
             )
         if not self._scope.tags:
-            return changed[:MOST], len(changed) - MOST
+            return (), len(changed)
         scoped = self._reader(self._scope)
         with scoped.snapshot():
-            seen = set(catalog.paths(scoped))
-        ordered = sorted(changed, key=lambda path: (path not in seen, path))
-        return ordered[:MOST], sum(path in seen for path in ordered[MOST:])
+            seen = set(catalog.paths(scoped)) & set(changed)
+        if len(seen) > MOST:
+            return (), len(seen)
+        return sorted(changed, key=lambda path: (path not in seen, path))[:MOST], 0
 
     def _made(
         self,

@@ -93,11 +93,11 @@ def _place(reader: Reader, text: str) -> Place:
 
 
 def _path(reader: Reader, name: str) -> str:
-    """The path that *name* means; that of a note which has gone since is taken as it is, "" for anything else."""
+    """The path that *name* means, "" for what is no note: to take it for one would leave out others without a word."""
     if catalog.note_at(reader, name) is not None:
         return name
     try:
         found = resolve(reader, name)
     except SecondBrainError:
-        return name if name.lower().endswith(".md") else ""
+        return ""
     return found.path if found.line is None else ""

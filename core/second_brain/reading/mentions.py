@@ -216,7 +216,7 @@ def _told(path: str, excerpt: Excerpt) -> Shown:
 
 
 def _message(answer: Mentions, *, narrowed: bool, unlinked: bool) -> str:
-    named = answer.note if answer.resolved_path else f"{answer.note} (not written yet)"
+    named = answer.note if answer.resolved_path else f"{answer.note} (no note of this name here)"
     counts = f"{_plural(answer.total, 'mention')} in {_plural(answer.notes, 'note')}"
     if not answer.total and not narrowed:
         counts = "0 notes mention it in plain text" if unlinked else "0 notes link here"

@@ -232,7 +232,7 @@ def _without_nested(chosen: dict[int, Section]) -> list[Section]:
 
 def _unknown_section(note: ParsedNote, known: Sequence[Section], asked: str, parameter: str) -> NoReturn:
     raise NotFound(
-        f'The note {note.path} has no section "{asked}".',
+        f'The note {note.path} has no section "{asked[:200]}".',
         hint="Name a heading of the note, or read its outline.",
         parameter=parameter,
         options=parts.near(known, asked),

@@ -29,7 +29,7 @@ def check(reader: Reader, filters: Filters) -> None:
         for folder in (*filters.folders, *filters.excluded_folders):
             if not _folders_named(known, folder):
                 raise InvalidParameter(
-                    f"No folder is called {folder!r}.",
+                    f"No folder is called {folder[:200]!r}.",
                     hint="Folder names are given from the vault's root.",
                     parameter="folder",
                     options=_near(folder, [name for name in known if name]),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -113,3 +114,21 @@ def test_an_edit_between_two_calls_is_seen(ask, indexed):
     (indexed / "Home" / "Boiler.md").unlink()
     assert "Boiler" not in ask("related", "Radiators").out
     assert ask("read", "Boiler").code == 1
+
+
+@pytest.mark.requirement("NG1")
+def test_a_picture_replaces_a_picture_and_nothing_else(ask, indexed, cli_db, tmp_path):
+    linked = tmp_path / "hard.svg"
+    linked.hardlink_to(indexed / "Inbox.md")
+    os.mkfifo(tmp_path / "pipe")
+    before = (indexed / "Inbox.md").read_bytes(), cli_db.read_bytes()
+    for place in (linked, cli_db, tmp_path / "pipe", tmp_path):
+        assert ask("map", "--svg", place, "--json").error["parameter"] == "svg"
+    assert before == ((indexed / "Inbox.md").read_bytes(), cli_db.read_bytes())
+    picture = tmp_path / "map.svg"
+    assert ask("map", "--svg", picture).code == 0
+    other = tmp_path / "other.svg"
+    other.hardlink_to(picture)
+    assert ask("related", "Radiators", "--svg", picture).code == 0
+    assert picture.read_text("utf-8") != other.read_text("utf-8")
+    assert not list(tmp_path.glob(".*.part"))

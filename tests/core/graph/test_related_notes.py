@@ -33,7 +33,8 @@ def words(*, to=False, back=False, tags=(), count=0, cosine=0.0):
         ({"count": 1}, ("1 note links to both",)),
         ({"count": 3}, ("3 notes link to both",)),
         ({"cosine": 0.62}, ("similar text (0.62)",)),
-        ({"cosine": 0.349}, ()),
+        ({"cosine": 0.344}, ("a little similar text (0.34)",)),
+        ({"cosine": 0.09}, ()),
         ({}, ()),
         (
             {"to": True, "tags": ["x"], "count": 2, "cosine": 0.5},

@@ -144,6 +144,9 @@ def test_what_is_too_much_to_be_read_is_told(brain, root, monkeypatch):
     for number in range(3):
         (root / f"{number}.md").write_text("[[Mira]]", "utf-8")
     for found in (brain.mentions("Mira"), brain.links("Mira"), brain.related("Mira"), brain.read("Mira"), brain.map()):
-        assert found.warnings == (
-            "2 more notes changed since the last sync: they are told as they were then. Run: second-brain sync",
+        assert found.warnings[0] == (
+            "3 notes changed since the last sync: what is told is how things were then. Run: second-brain sync"
         )
+    with pytest.raises(NotFound) as told:
+        brain.read("1")
+    assert "changed since the last sync" in told.value.hint
