@@ -181,6 +181,7 @@ def test_an_idle_worker_writes_nothing_to_the_index_and_still_says_how_it_is(wat
     (watched.root / "odd.md").write_bytes(b"---\ntags: [unclosed\n---\ntext")
     eventually(lambda: watched.found("text") == ["odd.md"], 30)
     eventually(lambda: watched.told.count("embedded") == 2, 30)
+    eventually(lambda: len(graph_dump(watched.db)["notes"]) == 4 and not graph_dump(watched.db)["waiting"], 30)
     reader = apsw.Connection(str(watched.db), flags=apsw.SQLITE_OPEN_READONLY)
     brain = watched.brain()
     version = reader.execute("PRAGMA data_version").get
