@@ -161,27 +161,16 @@ class SecondBrain:
     @property
     def graph_settings(self) -> GraphSettings:
         """How notes are compared."""
-        from second_brain.graph.settings import Settings  # noqa: PLC0415
+        from second_brain.graph.settings import settings_of  # noqa: PLC0415
 
-        return Settings(
-            knn_k=self.config.graph_knn_k,
-            semantic_min=self.config.graph_semantic_min,
-            min_edge_score=self.config.graph_min_edge_score,
-            weight_semantic=self.config.graph_weight_semantic,
-            weight_link=self.config.graph_weight_link,
-            weight_tag=self.config.graph_weight_tag,
-            weight_comention=self.config.graph_weight_comention,
-            comention_cap=self.config.graph_comention_cap,
-            comention_max_fanout=self.config.graph_comention_max_fanout,
-            enabled=self.config.graph_enabled,
-        )
+        return settings_of(self.config)
 
     def embedder_for(self, fingerprint: str) -> Embedder | None:
         """The embedder that made the vectors of *fingerprint*, if it can be had."""
         return self.embedders.that_made(fingerprint)
 
     def read_parsed(self, path: str) -> ParsedNote | None:
-        """A note as it is on disk now, redacted and parsed; None when it is gone.  Raises `VaultUnavailable`."""
+        """A note as it is on disk now, redacted and parsed; None when it is gone.  Raises `VaultUnavailable` and `NoteUnreadable`."""
         return self.notes_on_disk.parsed(path)
 
     @property

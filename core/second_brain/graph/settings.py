@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from second_brain.config import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +23,19 @@ class Settings:
     comention_cap: int = 3
     comention_max_fanout: int = 20
     enabled: bool = True  # False: no note has an edge
+
+
+def settings_of(config: Config) -> Settings:
+    """The settings that are configured."""
+    return Settings(
+        knn_k=config.graph_knn_k,
+        semantic_min=config.graph_semantic_min,
+        min_edge_score=config.graph_min_edge_score,
+        weight_semantic=config.graph_weight_semantic,
+        weight_link=config.graph_weight_link,
+        weight_tag=config.graph_weight_tag,
+        weight_comention=config.graph_weight_comention,
+        comention_cap=config.graph_comention_cap,
+        comention_max_fanout=config.graph_comention_max_fanout,
+        enabled=config.graph_enabled,
+    )

@@ -102,7 +102,7 @@ def read_note(
     *after_column* characters of the next) in what was asked for, in full where that was nothing particular.
 
     Raises `NotFound` and `Ambiguous` as `resolve` does, `NotFound` for sections when the note has none of them, and
-    `InvalidParameter` for values out of range.
+    `InvalidParameter` for values out of range; what *read* raises passes through.
     """
     _check(view, sections, lines)
     _check_numbers(budget_tokens=(budget_tokens, 1), after_line=(after_line, 0), after_column=(after_column, 0))

@@ -18,10 +18,7 @@ KEPT = 128
 
 
 class NotesOnDisk:
-    """Reads notes of *vault*; for any number of threads.
-
-    Both ways of reading give None for a note that is gone or cannot be read, and raise `VaultUnavailable`.
-    """
+    """Reads notes of *vault*; for any number of threads.  Both ways of reading raise `VaultUnavailable`."""
 
     def __init__(self, vault: Vault, redaction: Redaction, *, inline_tags: bool) -> None:
         self._vault = vault
@@ -35,16 +32,29 @@ class NotesOnDisk:
         self._vault = vault
 
     def outline(self, path: str) -> Outline | None:
-        """The text of the note at *path*, and its headings when they are asked for."""
-        with self._lock:
-            kept = self._kept.get(path)
+        """The text of the note at *path*, and its headings when they are asked for; None when it is gone or cannot be read."""
         try:
-            if kept is not None and kept[0] == self._vault.stat(path):
-                return self._remember(path, *kept)
-            file = self._vault.read(path)
-            return self._remember(path, file.stat, Outline(self._redaction.apply(file.text)))
+            return self._current(path)
         except (NotFound, NoteUnreadable):
             return None
+
+    def parsed(self, path: str) -> ParsedNote | None:
+        """The whole structure of the note at *path*, None when it is gone.  Raises `NoteUnreadable`."""
+        from second_brain.vault.markdown import parse  # noqa: PLC0415 - loads YAML, which a search does without
+
+        try:
+            outline = self._current(path)
+        except NotFound:
+            return None
+        return parse(path, outline.text, inline_tags=self._inline_tags)
+
+    def _current(self, path: str) -> Outline:
+        with self._lock:
+            kept = self._kept.get(path)
+        if kept is not None and kept[0] == self._vault.stat(path):
+            return self._remember(path, *kept)
+        file = self._vault.read(path)
+        return self._remember(path, file.stat, Outline(self._redaction.apply(file.text)))
 
     def _remember(self, path: str, stat: FileStat, outline: Outline) -> Outline:
         with self._lock:
@@ -53,10 +63,3 @@ class NotesOnDisk:
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return outline
-
-    def parsed(self, path: str) -> ParsedNote | None:
-        """The whole structure of the note at *path*."""
-        from second_brain.vault.markdown import parse  # noqa: PLC0415 - loads YAML, which a search does without
-
-        outline = self.outline(path)
-        return None if outline is None else parse(path, outline.text, inline_tags=self._inline_tags)

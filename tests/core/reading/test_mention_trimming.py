@@ -14,10 +14,15 @@ from second_brain.vault.markdown import parse
 FILL = "the tide had gone out and left the boats lying on their sides in the mud"
 
 
-def excerpts(text, target="Kiln"):
-    """The excerpts of the links to *target* in *text*."""
+def mentions_in(text, target="Kiln"):
+    """The links to *target* in *text*."""
     links = [link for link in parse("n.md", text).links if link.target.partition("#")[0] == target]
-    mentions = [Mention(link.line, link.column, link.line, link.target) for link in links]
+    return [Mention(link.line, link.column, link.line, link.target) for link in links]
+
+
+def excerpts(text, target="Kiln"):
+    """The excerpts of the links to *target* in *text*, none too long and every link in one of them."""
+    mentions = mentions_in(text, target)
     found = excerpts_of(NoteBlocks(text), mentions)
     assert [mention for one in found for mention in one.mentions] == mentions
     assert all(len(one.text) <= LIMIT for one in found)
@@ -196,10 +201,11 @@ def test_long_frames_are_cut_and_of_many_the_nearest_stay():
 
 @pytest.mark.requirement("SV-5")
 @pytest.mark.parametrize("seed", range(120))
-def test_no_excerpt_is_too_long_and_every_mention_is_in_one(seed, index_of):
-    """Random notes; `excerpts` looks at the lengths and at the mentions."""
-    dice = random.Random(seed)
-    excerpts(_note(dice))
+def test_no_excerpt_is_too_long_and_every_mention_is_in_one(seed):
+    text = _note(random.Random(seed))
+    found = excerpts_of(NoteBlocks(text), mentions_in(text))
+    assert [mention for one in found for mention in one.mentions] == mentions_in(text)
+    assert max((len(one.text) for one in found), default=0) <= LIMIT
 
 
 def _note(dice):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
+from second_brain.errors import NoteUnreadable
 from second_brain.vault import notes_on_disk
 from second_brain.vault.ignore import IgnoreRules
 from second_brain.vault.notes_on_disk import NotesOnDisk
@@ -40,3 +43,14 @@ def test_a_changed_or_deleted_file_is_noticed(read, tmp_path):
     (tmp_path / "a.md").unlink()
     assert notes.outline("a.md") is None
     assert notes.parsed("a.md") is None
+
+
+def test_a_note_that_cannot_be_read_is_not_told_as_gone(read, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    notes, _ = read
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(NoteUnreadable, match=r"a\.md.*Permission denied"):
+        notes.parsed("a.md")
+    assert notes.outline("a.md") is None
